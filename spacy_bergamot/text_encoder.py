@@ -1,0 +1,256 @@
+"""TextEncoder: names to unit vectors. The only place that tokenises and pools.
+
+Training, index and linker share it, so that they can never disagree on case, length or pooling.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.files import sha256
+from spacy_bergamot.text import normalize
+
+if TYPE_CHECKING:
+    import torch
+    from tokenizers import Tokenizer
+
+SETTINGS = "bergamot.json"
+POOLINGS = ("cls", "mean")
+PRECISIONS = ("fp32", "bf16", "fp16")
+
+
+@dataclass(frozen=True)
+class EncoderSettings:
+    """How names become vectors; stored beside the language model.
+
+    pooling (str): "cls", the first token's last hidden state, or "mean" over the real tokens.
+    max_length (int): Tokens kept of a name, special tokens included.
+    lowercase (bool): Fold a name to its normal form (`spacy_bergamot.text.normalize`) first.
+    """
+
+    pooling: str = "cls"
+    max_length: int = 25
+    lowercase: bool = True
+
+    def __post_init__(self) -> None:
+        if self.pooling not in POOLINGS:
+            raise BergamotError(Errors.B011.format(value=self.pooling))
+
+    @classmethod
+    def read(cls, folder: Path) -> "EncoderSettings":
+        """Read a folder's settings; a folder without any gets the defaults."""
+        path = Path(folder) / SETTINGS
+        if not path.is_file():
+            return cls()
+        try:
+            return cls(**json.loads(path.read_text(encoding="utf8")))
+        except (ValueError, TypeError) as reason:
+            message = Errors.B002.format(path=path, what="encoder settings", reason=reason)
+            raise BergamotError(message) from None
+
+    def write(self, folder: Path) -> None:
+        text = json.dumps(asdict(self), indent=1)
+        (Path(folder) / SETTINGS).write_text(text + "\n", encoding="utf8")
+
+
+def pool(hidden: "torch.Tensor", mask: "torch.Tensor", pooling: str) -> "torch.Tensor":
+    """Reduce hidden states (n, tokens, dim) to (n, dim); `mask` (n, tokens) marks real tokens."""
+    if pooling == "cls":
+        return hidden[:, 0]
+    weights = mask.unsqueeze(-1).to(hidden.dtype)
+    return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise unless the files of a language model are there.
+
+    transformers would take a missing folder for the name of a model on the hub.
+    """
+    names = ("config.json", "tokenizer.json")
+    missing = [name for name in names if not (Path(folder) / name).is_file()]
+    if not any(Path(folder).glob("model*.safetensors")):
+        missing.append("model.safetensors")
+    if missing:
+        raise BergamotError(Errors.B010.format(path=folder, missing=", ".join(missing)))
+
+
+def open_tokenizer(folder: Path, max_length: int) -> "Tokenizer":
+    """Open tokenizer.json without padding, truncating at `max_length` tokens."""
+    from tokenizers import Tokenizer
+
+    path = Path(folder) / "tokenizer.json"
+    try:
+        tokenizer = Tokenizer.from_str(path.read_text(encoding="utf8"))
+    except Exception as reason:  # tokenizers raises bare Exception on a malformed file
+        message = Errors.B002.format(path=path, what="a tokenizer", reason=reason)
+        raise BergamotError(message) from None
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_length)
+    return tokenizer
+
+
+def resolve_device(device: str) -> str:
+    """Return a usable torch device; "auto" is the first GPU where there is one.
+
+    RAISES (BergamotError): B012 if a GPU is asked for where torch sees none.
+    """
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    kind = device.partition(":")[0]
+    present = {"cpu": True, "cuda": torch.cuda.is_available()}
+    present["mps"] = torch.backends.mps.is_available()
+    number = device.partition(":")[2]
+    beyond = kind == "cuda" and number.isdigit() and int(number) >= torch.cuda.device_count()
+    if not present.get(kind, False) or beyond:
+        raise BergamotError(Errors.B012.format(device=device))
+    return device
+
+
+class TextEncoder:
+    """A language model that turns names into unit vectors.
+
+    model (torch.nn.Module): A Hugging Face encoder in evaluation mode.
+    tokenizer (tokenizers.Tokenizer): Its tokenizer, without padding, truncating.
+    settings (EncoderSettings): Pooling, length and case.
+    device (str): torch device of the model.
+    precision (str): "fp32", or "bf16" / "fp16" for half-precision weights.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: "Tokenizer",
+        settings: EncoderSettings,
+        *,
+        device: str = "cpu",
+        precision: str = "fp32",
+    ) -> None:
+        self.model = model
+        self.tokenizer = tokenizer
+        self.settings = settings
+        self.device = device
+        self.precision = precision
+
+    @classmethod
+    def open(
+        cls, folder: Path | str, *, device: str = "cpu", precision: str = "fp32"
+    ) -> "TextEncoder":
+        """Open a Hugging Face folder. No network, ever.
+
+        RAISES (BergamotError): If a file is missing or unreadable, or the device is absent.
+        """
+        import torch
+        from transformers import AutoModel
+
+        if precision not in PRECISIONS:
+            choices = ", ".join(PRECISIONS)
+            raise BergamotError(Errors.B014.format(value=precision, choices=choices))
+        folder, device = Path(folder), resolve_device(device)
+        check_folder(folder)
+        settings = EncoderSettings.read(folder)
+        tokenizer = open_tokenizer(folder, settings.max_length)
+        try:
+            model = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+        except Exception as reason:
+            message = Errors.B002.format(path=folder, what="a language model", reason=reason)
+            raise BergamotError(message) from reason
+        dtype = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[precision]
+        model = model.to(device=device, dtype=dtype).eval().requires_grad_(False)
+        return cls(model, tokenizer, settings, device=device, precision=precision)
+
+    @property
+    def dim(self) -> int:
+        """Width of the vectors."""
+        return int(self.model.config.hidden_size)
+
+    def tokenize(self, names: Sequence[str]) -> list[list[int]]:
+        """Return the token ids of every name, special tokens included, in input order."""
+        if self.settings.lowercase:
+            names = [normalize(name) for name in names]
+        return [encoding.ids for encoding in self.tokenizer.encode_batch_fast(list(names))]
+
+    def encode(
+        self, names: Sequence[str], *, batch_tokens: int = 4096, progress: bool = False
+    ) -> np.ndarray:
+        """Return unit vectors, float32 (len(names), dim), in input order.
+
+        Names are encoded in order of length, so that little padding is computed.
+
+        batch_tokens (int): Token slots per forward pass.
+        progress (bool): Show a progress bar on standard error.
+        """
+        import torch
+
+        vectors = np.empty((len(names), self.dim), dtype=np.float32)
+        tokens = self.tokenize(names)
+        batches = list(length_batches([len(ids) for ids in tokens], batch_tokens))
+        with torch.inference_mode(), _progress_bar(len(names), shown=progress) as bar:
+            for rows in batches:
+                vectors[rows] = self._encode_batch([tokens[row] for row in rows])
+                bar.update(len(rows))
+        return vectors
+
+    def _encode_batch(self, tokens: list[list[int]]) -> np.ndarray:
+        import torch
+
+        pad = self.model.config.pad_token_id or 0
+        ids, mask = pad_tokens(tokens, pad)
+        ids, mask = ids.to(self.device), mask.to(self.device)
+        hidden = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
+        vectors = pool(hidden.float(), mask, self.settings.pooling)
+        return torch.nn.functional.normalize(vectors, dim=-1).cpu().numpy()
+
+
+def pad_tokens(tokens: Sequence[Sequence[int]], pad: int) -> tuple["torch.Tensor", "torch.Tensor"]:
+    """Return token ids and attention mask, int64 (n, longest), padded on the right."""
+    import torch
+
+    lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
+    mask = np.arange(lengths.max(initial=1)) < lengths[:, None]
+    ids = np.full(mask.shape, pad, dtype=np.int64)
+    ids[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in tokens])
+    return torch.from_numpy(ids), torch.from_numpy(mask.astype(np.int64))
+
+
+def length_batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[np.ndarray]:
+    """Yield row numbers in order of length; a batch has at most `batch_tokens` token slots."""
+    order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")[::-1]
+    start = 0
+    while start < len(order):
+        size = max(1, batch_tokens // max(1, lengths[order[start]]))
+        yield order[start : start + size]
+        start += size
+
+
+def fingerprint(folder: Path | str) -> str:
+    """Return a hash of everything in an LM folder that decides its vectors (hex, 64 digits)."""
+    folder = Path(folder)
+    check_folder(folder)
+    settings = json.dumps(asdict(EncoderSettings.read(folder)), sort_keys=True)
+    digest = hashlib.sha256(settings.encode())
+    files = [folder / "config.json", folder / "tokenizer.json"]
+    for path in files + sorted(folder.glob("model*.safetensors")):
+        digest.update(f"{path.name}:{sha256(path)}\n".encode())
+    return digest.hexdigest()
+
+
+def _progress_bar(total: int, *, shown: bool) -> Any:
+    if not shown:
+        return nullcontext(_NoBar())
+    from tqdm import tqdm
+
+    return tqdm(total=total, unit=" names", desc="Encoding", smoothing=0.1)
+
+
+class _NoBar:
+    def update(self, count: int) -> None:
+        pass
