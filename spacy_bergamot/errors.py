@@ -7,7 +7,7 @@ class BergamotError(ValueError):
     """An error that the user can mend; its text names the culprit and the remedy."""
 
 
-class _Coded(type):
+class Coded(type):
     """Prefix every message with its code, in the manner of spaCy's errors."""
 
     def __getattribute__(cls, name: str) -> Any:
@@ -15,7 +15,7 @@ class _Coded(type):
         return value if name.startswith("__") else f"[{name}] {value}"
 
 
-class Errors(metaclass=_Coded):
+class Errors(metaclass=Coded):
     """Messages of the installed package. Codes are stable; numbers are never reused."""
 
     B001 = "{path} is missing. {remedy}"

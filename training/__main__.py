@@ -1,0 +1,37 @@
+"""`python -m training STAGE`."""
+
+import logging
+import sys
+
+import typer
+
+from spacy_bergamot.errors import BergamotError
+from training.bergamot.cli import train_cli
+from training.evaluate.cli import evaluate_cli
+from training.preprocess.cli import preprocess_cli
+
+app = typer.Typer(
+    help="Make a BERGAMOT language model: preprocess, train, evaluate.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("preprocess")(preprocess_cli)
+app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    train_cli
+)
+app.command("evaluate")(evaluate_cli)
+
+
+def main() -> None:
+    """Run a stage; an error that the user can mend ends it with one message and status 1."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    try:
+        app()
+    except BergamotError as error:
+        typer.echo(f"✘ {error}", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Checkpoints of everything: weights, optimiser, scaler, step, random states. No pickle.
+
+A checkpoint is a folder `step-00000100` with safetensors and a manifest, renamed into place when
+it is whole; the newest whole one counts.
+"""
+
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
+from training.errors import BergamotError, Errors
+
+KIND = "training-checkpoint"
+VERSION = 1
+
+logger = logging.getLogger(__name__)
+
+
+def save_checkpoint(
+    root: Path,
+    *,
+    step: int,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    scaler: Any,
+    config_id: str,
+    keep: int = 2,
+) -> Path:
+    """Write the checkpoint of `step` under `root` and delete all but the newest `keep`."""
+    path = root / f"step-{step:08d}"
+    with atomic_folder(path) as folder:
+        save_file(_own_copies(model.state_dict()), folder / "model.safetensors")
+        save_file(_optimizer_tensors(model, optimizer), folder / "optimizer.safetensors")
+        save_file(_random_states(), folder / "random.safetensors")
+        write_manifest(
+            folder,
+            kind=KIND,
+            version=VERSION,
+            step=step,
+            config=config_id,
+            scaler=scaler.state_dict(),
+        )
+    for old in sorted(root.glob("step-*"))[:-keep]:
+        shutil.rmtree(old, ignore_errors=True)
+    return path
+
+
+def newest_checkpoint(root: Path) -> Path | None:
+    """Return the newest checkpoint whose files are whole; a broken one is skipped and named."""
+    for path in sorted(root.glob("step-*"), reverse=True):
+        try:
+            read_manifest(path, kind=KIND, version=VERSION)
+        except BergamotError as reason:
+            logger.warning("Skipping a broken checkpoint: %s", reason)
+            continue
+        return path
+    return None
+
+
+def load_checkpoint(
+    path: Path,
+    *,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    scaler: Any,
+    config_id: str,
+) -> int:
+    """Restore everything from a checkpoint and return its step.
+
+    RAISES (BergamotError): T207 if it was made under another config.
+    """
+    manifest = read_manifest(path, kind=KIND, version=VERSION)
+    if manifest["config"] != config_id:
+        raise BergamotError(Errors.T207.format(path=path))
+    model.load_state_dict(load_file(path / "model.safetensors"))
+    _restore_optimizer(model, optimizer, load_file(path / "optimizer.safetensors"))
+    scaler.load_state_dict(manifest["scaler"])
+    states = load_file(path / "random.safetensors")
+    torch.set_rng_state(states["cpu"])
+    if "cuda" in states and torch.cuda.is_available():
+        torch.cuda.set_rng_state(states["cuda"])
+    return int(manifest["step"])
+
+
+def _own_copies(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Give tied weights memory of their own, which safetensors asks for."""
+    return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
+
+
+def _names(model: nn.Module) -> dict[int, str]:
+    return {id(parameter): name for name, parameter in model.named_parameters()}
+
+
+def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    names = _names(model)
+    tensors = {
+        f"{names[id(parameter)]}/{key}": value
+        for parameter, state in optimizer.state.items()
+        for key, value in state.items()
+    }
+    return _own_copies(tensors)
+
+
+def _restore_optimizer(
+    model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
+) -> None:
+    """Put every moment back at its parameter; fused AdamW keeps its step counts on the device."""
+    states: dict[str, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        name, _, field = key.rpartition("/")
+        states.setdefault(name, {})[field] = tensor
+    for name, parameter in model.named_parameters():
+        if name in states:
+            optimizer.state[parameter] = {
+                field: tensor.to(parameter.device) for field, tensor in states[name].items()
+            }
+
+
+def _random_states() -> dict[str, Tensor]:
+    states = {"cpu": torch.get_rng_state()}
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        states["cuda"] = torch.cuda.get_rng_state()
+    return states

@@ -1,0 +1,30 @@
+"""Export of the trained text encoder as a Hugging Face folder."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from spacy_bergamot.files import atomic_folder, write_manifest
+from spacy_bergamot.text_encoder import EncoderSettings, fingerprint
+
+KIND = "language-model"
+VERSION = 1
+_MADE_BY_MODEL = {"config.json", "run.json", "bergamot.json"}
+
+
+def export_lm(path: Path, lm: Any, base: Path, settings: EncoderSettings) -> str:
+    """Write model (safetensors), tokenizer and encoder settings, whole or not at all.
+
+    lm (PreTrainedModel): The trained encoder.
+    base (Path): The folder whose tokenizer files are copied as they are.
+    RETURNS (str): The LM's fingerprint.
+    """
+    with atomic_folder(path) as folder:
+        lm.save_pretrained(folder, safe_serialization=True)
+        for file in sorted(base.iterdir()):
+            if file.suffix != ".safetensors" and file.name not in _MADE_BY_MODEL:
+                shutil.copyfile(file, folder / file.name)
+        settings.write(folder)
+        mark = fingerprint(folder)
+        write_manifest(folder, kind=KIND, version=VERSION, fingerprint=mark)
+    return mark

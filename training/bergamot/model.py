@@ -1,0 +1,105 @@
+"""BERGAMOT's model: a language model, a graph encoder over its embeddings, and objectives."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from spacy_bergamot.text_encoder import pool
+from training.bergamot.batches import Batch
+from training.bergamot.graph_encoders import GraphEncoder
+from training.bergamot.objectives import VIEWS, Embeddings, Objective
+
+
+class BergamotModel(nn.Module):
+    """Compute every objective's loss of a batch.
+
+    lm (nn.Module): A Hugging Face encoder.
+    graph_encoder (GraphEncoder | None): None where no objective needs it.
+    objectives (Mapping[str, Objective]): By name; their weights are above zero.
+    pooling (str): "cls" or "mean".
+    detach_neighbours (bool): Send no gradient into the neighbours' text embeddings.
+    """
+
+    def __init__(
+        self,
+        lm: Any,
+        graph_encoder: GraphEncoder | None,
+        objectives: Mapping[str, Objective],
+        *,
+        pooling: str,
+        detach_neighbours: bool = False,
+    ) -> None:
+        super().__init__()
+        self.lm = lm
+        self.graph_encoder = graph_encoder
+        self.objectives = nn.ModuleDict(objectives)
+        self.pooling = pooling
+        self.detach_neighbours = detach_neighbours
+
+    def forward(self, batch: Batch) -> dict[str, Tensor]:
+        """Return the unweighted loss (scalar) of every objective, by name."""
+        embeddings = self.embed(batch)
+        return {name: objective(embeddings) for name, objective in self.objectives.items()}
+
+    def total(self, losses: Mapping[str, Tensor]) -> Tensor:
+        """Return Σ weight · loss."""
+        weighted = [losses[name] * self.objectives[name].weight for name in losses]
+        return torch.stack(weighted).sum()
+
+    def embed(self, batch: Batch) -> Embeddings:
+        """Return the embeddings that the objectives need."""
+        centres = len(batch.labels)
+        features = self.encode_names(batch)
+        text = features[:, :centres]
+        if self.graph_encoder is None:
+            return Embeddings(batch.labels, batch.homonyms, text)
+        if self.detach_neighbours:
+            features = torch.cat([text, features[:, centres:].detach()], dim=1)
+
+        def corrupted(kind: str) -> Tensor:
+            return self._encode_graph(*corrupt(features, batch.edges, centres, kind), batch)
+
+        edges = batch.edges.expand(VIEWS, -1, -1)
+        graph = self._encode_graph(features, edges, batch)
+        return Embeddings(batch.labels, batch.homonyms, text, graph, corrupted)
+
+    def encode_names(self, batch: Batch) -> Tensor:
+        """Return text embeddings (2, n, d) of all nodes; a distinct name is encoded once a view."""
+        chunks = [
+            pool(self.lm(input_ids=ids, attention_mask=mask).last_hidden_state, mask, self.pooling)
+            for ids, mask in batch.chunks
+        ]
+        return torch.cat(chunks)[batch.rows]
+
+    def _encode_graph(self, features: Tensor, edges: Tensor, batch: Batch) -> Tensor:
+        """Return graph embeddings (2, N, d); both views go through as one graph.
+
+        features (2, n, d); edges (2 views, 2, e).
+        """
+        assert self.graph_encoder is not None
+        nodes = features.shape[1]
+        offsets = nodes * torch.arange(VIEWS, device=edges.device)[:, None, None]
+        joined = torch.cat(tuple(edges + offsets), dim=1)
+        relations = batch.relations.repeat(VIEWS)
+        output = self.graph_encoder(features.flatten(0, 1), joined, relations)
+        return output.unflatten(0, (VIEWS, nodes))[:, : len(batch.labels)]
+
+
+def corrupt(features: Tensor, edges: Tensor, centres: int, kind: str) -> tuple[Tensor, Tensor]:
+    """Return features (2, n, d) and edges (2 views, 2, e) of a corrupted graph.
+
+    "edges" permutes the targets of the edges, as the released code; "centres" permutes the
+    centres' features, as the paper. Each view gets a permutation of its own.
+    """
+    device = edges.device
+    if kind == "edges":
+        count = edges.shape[1]
+        permuted = [edges[1][torch.randperm(count, device=device)] for _ in range(VIEWS)]
+        return features, torch.stack([torch.stack([edges[0], target]) for target in permuted])
+    views = [
+        torch.cat([view[:centres][torch.randperm(centres, device=device)], view[centres:]])
+        for view in features
+    ]
+    return torch.stack(views), edges.expand(VIEWS, -1, -1)

@@ -1,0 +1,53 @@
+"""L_intermodal = ½ Σ over views of MS([e; g]): text and graph embeddings of a concept attract."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from training.bergamot.losses import MinedMultiSimilarity
+from training.bergamot.objectives import VIEWS, Embeddings, Objective
+from training.registry import registry
+
+Alignment = Literal["multi_similarity", "cosine", "mse"]
+
+
+class IntermodalObjective(Objective):
+    """Align e and g of a view by multi-similarity, by 1 - cosine, or by mean squared error."""
+
+    needs_graph = True
+
+    def __init__(self, weight: float, loss: MinedMultiSimilarity, alignment: Alignment) -> None:
+        super().__init__(weight)
+        self.loss = loss
+        self.alignment = alignment
+
+    def forward(self, embeddings: Embeddings) -> Tensor:
+        assert embeddings.graph is not None
+        views = zip(embeddings.text, embeddings.graph, strict=True)
+        losses = [self._view(embeddings, text, graph) for text, graph in views]
+        return torch.stack(losses).mean()
+
+    def _view(self, embeddings: Embeddings, text: Tensor, graph: Tensor) -> Tensor:
+        if self.alignment == "cosine":
+            return (1 - functional.cosine_similarity(text.float(), graph.float())).mean()
+        if self.alignment == "mse":
+            return functional.mse_loss(text.float(), graph.float())
+        labels = embeddings.labels.repeat(VIEWS)
+        return self.loss(torch.cat([text, graph]), labels, embeddings.excluded())
+
+
+@registry.objectives("intermodal.v1")
+def make_intermodal(
+    weight: float = 1.0,
+    alpha: float = 2.0,
+    beta: float = 50.0,
+    epsilon: float = 0.5,
+    margin: float | None = 0.2,
+    alignment: Alignment = "multi_similarity",
+) -> Callable[[int], Objective]:
+    """Configure the intermodal objective."""
+    loss = MinedMultiSimilarity(alpha=alpha, beta=beta, epsilon=epsilon, margin=margin)
+    return lambda dim: IntermodalObjective(weight, loss, alignment)

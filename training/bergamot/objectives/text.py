@@ -1,0 +1,34 @@
+"""L_text = MS([e_u; e_v]): names of one concept attract, names of different concepts repel."""
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+from training.bergamot.losses import MinedMultiSimilarity
+from training.bergamot.objectives import VIEWS, Embeddings, Objective, stack_views
+from training.registry import registry
+
+
+class TextObjective(Objective):
+    """SapBERT's objective (Liu et al. 2021, eq. 3) over the text embeddings of both views."""
+
+    def __init__(self, weight: float, loss: MinedMultiSimilarity) -> None:
+        super().__init__(weight)
+        self.loss = loss
+
+    def forward(self, embeddings: Embeddings) -> Tensor:
+        labels = embeddings.labels.repeat(VIEWS)
+        return self.loss(stack_views(embeddings.text), labels, embeddings.excluded())
+
+
+@registry.objectives("text.v1")
+def make_text(
+    weight: float = 1.0,
+    alpha: float = 2.0,
+    beta: float = 50.0,
+    epsilon: float = 0.5,
+    margin: float | None = 0.2,
+) -> Callable[[int], Objective]:
+    """Configure the text objective; `margin = null` switches mining off."""
+    loss = MinedMultiSimilarity(alpha=alpha, beta=beta, epsilon=epsilon, margin=margin)
+    return lambda dim: TextObjective(weight, loss)

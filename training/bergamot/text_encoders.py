@@ -1,0 +1,171 @@
+"""Base language models to train from: a folder or hub name, an installed package, or from scratch.
+
+Each factory returns a function that puts a Hugging Face folder at a given path, so that the
+trainer, whatever it starts from, opens a folder.
+"""
+
+import importlib.util
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from spacy_bergamot.errors import BergamotError as FolderError
+from spacy_bergamot.text_encoder import EncoderSettings, check_folder
+from training.errors import BergamotError, Errors
+from training.registry import registry
+
+BaseModel = Callable[[Path, pa.Array, int], EncoderSettings]
+SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+logger = logging.getLogger(__name__)
+
+
+@registry.text_encoders("huggingface.v1")
+def make_huggingface(
+    name: str, pooling: str = "cls", max_length: int = 25, lowercase: bool = True
+) -> BaseModel:
+    """Start from a local Hugging Face folder, or from a model on the hub by name."""
+    settings = EncoderSettings(pooling, max_length, lowercase)
+
+    def prepare(folder: Path, names: pa.Array, seed: int) -> EncoderSettings:
+        source = Path(name)
+        if source.exists() and not (source / "config.json").is_file():
+            check_folder(source)
+        _save(name, folder, local=source.exists())
+        settings.write(folder)
+        return settings
+
+    return prepare
+
+
+@registry.text_encoders("installed_package.v1")
+def make_installed_package(
+    package: str,
+    folder: str = "model",
+    pooling: str = "mean",
+    max_length: int = 25,
+    lowercase: bool = True,
+) -> BaseModel:
+    """Start from the Hugging Face folder inside an installed Python package."""
+    settings = EncoderSettings(pooling, max_length, lowercase)
+
+    def prepare(target: Path, names: pa.Array, seed: int) -> EncoderSettings:
+        spec = importlib.util.find_spec(package)
+        if spec is None or spec.origin is None:
+            pip_name = package.replace("_", "-")
+            raise BergamotError(Errors.T205.format(package=package, pip_name=pip_name))
+        _save(str(Path(spec.origin).parent / folder), target, local=True)
+        settings.write(target)
+        return settings
+
+    return prepare
+
+
+@registry.text_encoders("scratch.v1")
+def make_scratch(
+    tokenizer: Literal["wordpiece", "unigram"] = "wordpiece",
+    vocab_size: int = 4000,
+    layers: int = 3,
+    hidden: int = 128,
+    heads: int = 4,
+    intermediate: int = 512,
+    dropout: float = 0.1,
+    pooling: str = "mean",
+    max_length: int = 25,
+) -> BaseModel:
+    """Train a tokenizer on the training names and start from a small BERT with random weights."""
+    settings = EncoderSettings(pooling, max_length, lowercase=True)
+
+    def prepare(folder: Path, names: pa.Array, seed: int) -> EncoderSettings:
+        import torch
+        from transformers import BertConfig, BertModel
+
+        trained = train_tokenizer(_texts(names), kind=tokenizer, vocab_size=vocab_size)
+        torch.manual_seed(seed)
+        config = BertConfig(
+            vocab_size=trained.vocab_size,
+            hidden_size=hidden,
+            num_hidden_layers=layers,
+            num_attention_heads=heads,
+            intermediate_size=intermediate,
+            hidden_dropout_prob=dropout,
+            attention_probs_dropout_prob=dropout,
+            max_position_embeddings=max(64, max_length),
+            type_vocab_size=1,
+            pad_token_id=trained.pad_token_id,
+        )
+        BertModel(config).save_pretrained(folder)
+        trained.save_pretrained(folder)
+        settings.write(folder)
+        return settings
+
+    return prepare
+
+
+def train_tokenizer(texts: Iterator[list[str]], *, kind: str, vocab_size: int) -> Any:
+    """Train a WordPiece or Unigram tokenizer that keeps accents, as a transformers tokenizer.
+
+    texts (Iterator[list[str]]): Names in normal form, in pieces.
+    """
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    if kind == "wordpiece":
+        model: Any = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+        trainer: Any = trainers.WordPieceTrainer(
+            vocab_size=vocab_size, special_tokens=SPECIAL_TOKENS, show_progress=False
+        )
+        model.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    else:
+        model = Tokenizer(models.Unigram())
+        trainer = trainers.UnigramTrainer(
+            vocab_size=vocab_size,
+            special_tokens=SPECIAL_TOKENS,
+            unk_token="[UNK]",
+            show_progress=False,
+        )
+        model.pre_tokenizer = pre_tokenizers.Metaspace()
+    model.normalizer = normalizers.BertNormalizer(
+        clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=True
+    )
+    model.train_from_iterator(texts, trainer)
+    ends = [(token, model.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
+    model.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=ends
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=model,
+        unk_token="[UNK]",
+        pad_token="[PAD]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+    )
+
+
+def _texts(names: pa.Array) -> Iterator[list[str]]:
+    for start in range(0, len(names), 10_000):
+        yield names[start : start + 10_000].to_pylist()
+
+
+def _save(name: str, folder: Path, *, local: bool) -> None:
+    """Put model and tokenizer at `folder` in today's files: safetensors and tokenizer.json."""
+    from transformers import AutoModel, AutoTokenizer
+
+    logger.info("Loading the base language model %s", name)
+    try:
+        model = AutoModel.from_pretrained(name, local_files_only=local)
+        tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local, use_fast=True)
+    except FolderError:
+        raise
+    except Exception as reason:
+        raise BergamotError(Errors.T206.format(name=name, reason=reason)) from reason
+    model.save_pretrained(folder, safe_serialization=True)
+    tokenizer.save_pretrained(folder)
+    if not (folder / "tokenizer.json").is_file():
+        shutil.rmtree(folder)
+        raise BergamotError(Errors.T206.format(name=name, reason="it has no fast tokenizer"))

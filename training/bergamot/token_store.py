@@ -1,0 +1,99 @@
+"""Token ids of every training name, made once, memory-mapped: 2 or 4 bytes a token, 8 a name."""
+
+import hashlib
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from tqdm import tqdm
+
+from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.files import atomic_folder, read_manifest, sha256, write_manifest
+from spacy_bergamot.text import normalize
+from spacy_bergamot.text_encoder import EncoderSettings, open_tokenizer
+
+KIND = "token-store"
+VERSION = 1
+_CHUNK = 65_536
+
+logger = logging.getLogger(__name__)
+
+
+class TokenStore:
+    """Token ids by name id.
+
+    tokens (uint16 or uint32 (t,)): Ids of all names on end.
+    indptr (int64 (n + 1,)): Where each name starts.
+    """
+
+    def __init__(self, tokens: np.ndarray, indptr: np.ndarray) -> None:
+        self.tokens = tokens
+        self.indptr = indptr
+
+    @classmethod
+    def open(cls, path: Path) -> "TokenStore":
+        read_manifest(path, kind=KIND, version=VERSION, checksums=False)
+        tokens = np.load(path / "tokens.npy", mmap_mode="r")
+        return cls(tokens, np.load(path / "indptr.npy", mmap_mode="r"))
+
+    @classmethod
+    def open_or_build(
+        cls, path: Path, names: pa.Array, *, lm: Path, settings: EncoderSettings, names_id: str
+    ) -> "TokenStore":
+        """Open the store at `path` if it was made from these names and this tokenizer; else build.
+
+        names_id (str): What identifies the names: the training set's checksum.
+        """
+        made_from = {"names": names_id, "tokenizer": _tokenizer_id(lm, settings)}
+        try:
+            manifest = read_manifest(path, kind=KIND, version=VERSION, checksums=False)
+            fresh = manifest["made_from"] == made_from
+        except BergamotError:
+            fresh = False
+        if not fresh:
+            cls._build(path, names, lm=lm, settings=settings, made_from=made_from)
+        return cls.open(path)
+
+    @staticmethod
+    def _build(
+        path: Path, names: pa.Array, *, lm: Path, settings: EncoderSettings, made_from: Any
+    ) -> None:
+        tokenizer = open_tokenizer(lm, settings.max_length)
+        small = tokenizer.get_vocab_size() <= 1 << 16
+        dtype = np.dtype(np.uint16 if small else np.uint32)
+        lengths = np.zeros(len(names) + 1, dtype=np.int64)
+        with atomic_folder(path) as folder:
+            with (folder / "tokens.raw").open("wb") as stream:
+                for start in tqdm(range(0, len(names), _CHUNK), desc="Tokenising", unit=" chunks"):
+                    chunk = names[start : start + _CHUNK].to_pylist()
+                    if settings.lowercase:
+                        chunk = [normalize(name) for name in chunk]
+                    rows = [encoding.ids for encoding in tokenizer.encode_batch_fast(chunk)]
+                    lengths[start + 1 : start + 1 + len(rows)] = [len(row) for row in rows]
+                    stream.write(np.concatenate([np.asarray(row, dtype) for row in rows]).tobytes())
+            raw = np.fromfile(folder / "tokens.raw", dtype=dtype)
+            np.save(folder / "tokens.npy", raw)
+            (folder / "tokens.raw").unlink()
+            np.save(folder / "indptr.npy", np.cumsum(lengths))
+            write_manifest(folder, kind=KIND, version=VERSION, made_from=made_from)
+
+    def lengths(self, names: np.ndarray) -> np.ndarray:
+        """Return the token counts of `names` (int (n,))."""
+        return np.asarray(self.indptr[names + 1]) - np.asarray(self.indptr[names])
+
+    def padded(self, names: np.ndarray, *, pad: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return ids and mask, int64 (len(names), longest), padded on the right."""
+        lengths = self.lengths(names)
+        slots = np.arange(lengths.max(initial=1))
+        mask = slots < lengths[:, None]
+        positions = np.asarray(self.indptr[names])[:, None] + slots
+        ids = np.full(mask.shape, pad, dtype=np.int64)
+        ids[mask] = self.tokens[positions[mask]]
+        return ids, mask.astype(np.int64)
+
+
+def _tokenizer_id(lm: Path, settings: EncoderSettings) -> str:
+    text = f"{sha256(lm / 'tokenizer.json')} {settings}"
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,58 @@
+"""Coded messages of preprocessing, training and evaluation."""
+
+from spacy_bergamot.errors import BergamotError, Coded
+
+__all__ = ["BergamotError", "Errors"]
+
+
+class Errors(metaclass=Coded):
+    """T1xx preprocessing, T2xx training, T3xx evaluation."""
+
+    T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
+    T202 = (
+        "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "
+        "neighbours receive no message and every centre gets the same embedding."
+    )
+    T203 = (
+        "A width of {dim} cannot be divided into {heads} equal heads or blocks. "
+        "Choose a divisor of {dim}."
+    )
+    T204 = (
+        "batches.size is {size}, but the training set has only {pairs} pairs. Make the batch "
+        "smaller, or raise the caps of preprocessing."
+    )
+    T205 = "The Python package '{package}' is not installed. Try: pip install {pip_name}"
+    T206 = (
+        "Cannot load the base language model '{name}': {reason}. Give the path of a Hugging Face "
+        "folder, or the name of a model on a hub that this machine reaches."
+    )
+    T207 = (
+        "{path} holds a run made under another config or from other data. Choose another "
+        "paths.output, or remove that folder to start anew."
+    )
+    T208 = (
+        "A loss is not finite at step {step}: {losses}. Nothing of this step was saved; the last "
+        'good checkpoint is in {path}. Try a lower learning rate, clip, or autocast = "none".'
+    )
+    T209 = "Stopped by a signal after step {step}; run the same command again to go on from {path}."
+    T210 = "Cannot read the config {path}: {reason}"
+    T211 = (
+        "The config {path} has wrong sections or keys. Missing: {missing}. Unknown: {unknown}. "
+        "Compare it with configs/train/bergamot_gat.cfg."
+    )
+    T212 = "The config does not fit the functions that it names:\n{reason}"
+    T213 = (
+        "The objectives' weights are {weights}: none may be below zero and one must be above. "
+        "Set a weight in [objectives]."
+    )
+    T214 = "Another run is writing to {path}. Wait for it, or choose another paths.output."
+    T215 = "Cannot read the option '{option}'. Give overrides as --section.key VALUE."
+    T301 = "{path} is missing. Preprocessing writes it; or correct the path."
+    T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
+    T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."
+    T304 = "{path} is not UTF-8: {reason}. Convert it to UTF-8."
+    T305 = "Unknown protocol '{protocol}'. Choose one of: {choices}."
+    T306 = (
+        "No mention of {path} is left under the protocol '{protocol}' with a gold concept in the "
+        "dictionary. Check that both use the same concept ids."
+    )

@@ -1,0 +1,1 @@
+"""Evaluation of concept retrieval: readers, protocols, retrievers, metrics."""
