@@ -1,6 +1,7 @@
 """`python -m training STAGE`."""
 
 import logging
+import os
 import sys
 
 import typer
@@ -25,6 +26,8 @@ app.command("evaluate")(evaluate_cli)
 
 def main() -> None:
     """Run a stage; an error that the user can mend ends it with one message and status 1."""
+    # Workers are forked after the tokenizer ran; they never tokenise.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
         app()

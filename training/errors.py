@@ -8,6 +8,25 @@ __all__ = ["BergamotError", "Errors"]
 class Errors(metaclass=Coded):
     """T1xx preprocessing, T2xx training, T3xx evaluation."""
 
+    T101 = (
+        "{path} is missing. Give the META folder of a knowledge base in RRF form; "
+        "MRCONSO.RRF is needed, the other files are optional."
+    )
+    T102 = "{path} cannot be read: {reason}. Unpack or download the file again."
+    T103 = (
+        "{path} has {malformed} malformed lines of {read} ({share:.2%}, allowed {allowed:.2%}):\n"
+        "{lines}\nMend or download the file again, or allow more with --max-malformed."
+    )
+    T104 = (
+        "No concept of {path} is left after the filters (dropped: {dropped}). "
+        "Loosen --languages, --sources, --term-types or the semantic types."
+    )
+    T105 = (
+        "The concepts of {path} have no two different names, so there is nothing to train on. "
+        "Allow more languages or sources, or raise the caps."
+    )
+    T106 = "Unknown relation label '{value}'. Choose rel or rela."
+    T107 = "held_out is {value}; it must be at least 0 and below 1."
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "

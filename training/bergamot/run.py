@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from catalogue import RegistryError
 from confection import Config, ConfigValidationError
 
 import training.bergamot.graph_encoders
@@ -132,7 +133,7 @@ def _resolve(config: Config) -> dict[str, Any]:
         parts = registry.resolve(
             {name: config[name] for name in SECTIONS if name not in ("paths", "system")}
         )
-    except ConfigValidationError as error:
+    except (ConfigValidationError, RegistryError) as error:
         raise BergamotError(Errors.T212.format(reason=error)) from None
     weights = [section.get("weight", 1) for section in config["objectives"].values()]
     if not any(weight > 0 for weight in weights) or any(weight < 0 for weight in weights):

@@ -7,7 +7,7 @@ trainer, whatever it starts from, opens a folder.
 import importlib.util
 import logging
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -106,39 +106,27 @@ def make_scratch(
     return prepare
 
 
-def train_tokenizer(texts: Iterator[list[str]], *, kind: str, vocab_size: int) -> Any:
+def train_tokenizer(texts: list[list[str]], *, kind: str, vocab_size: int) -> Any:
     """Train a WordPiece or Unigram tokenizer that keeps accents, as a transformers tokenizer.
 
-    texts (Iterator[list[str]]): Names in normal form, in pieces.
+    WordPiece gives the same vocabulary on every run; Unigram's may differ in ties.
+
+    texts (list[list[str]]): Names in normal form, in pieces.
     """
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    from tokenizers import normalizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    if kind == "wordpiece":
-        model: Any = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-        trainer: Any = trainers.WordPieceTrainer(
-            vocab_size=vocab_size, special_tokens=SPECIAL_TOKENS, show_progress=False
-        )
-        model.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    else:
-        model = Tokenizer(models.Unigram())
-        trainer = trainers.UnigramTrainer(
-            vocab_size=vocab_size,
-            special_tokens=SPECIAL_TOKENS,
-            unk_token="[UNK]",
-            show_progress=False,
-        )
-        model.pre_tokenizer = pre_tokenizers.Metaspace()
-    model.normalizer = normalizers.BertNormalizer(
+    normalizer = normalizers.BertNormalizer(
         clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=True
     )
-    model.train_from_iterator(texts, trainer)
-    ends = [(token, model.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
-    model.post_processor = processors.TemplateProcessing(
+    train = _train_wordpiece if kind == "wordpiece" else _train_unigram
+    tokenizer = train(texts, vocab_size, normalizer)
+    ends = [(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=ends
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=model,
+        tokenizer_object=tokenizer,
         unk_token="[UNK]",
         pad_token="[PAD]",
         cls_token="[CLS]",
@@ -147,9 +135,49 @@ def train_tokenizer(texts: Iterator[list[str]], *, kind: str, vocab_size: int) -
     )
 
 
-def _texts(names: pa.Array) -> Iterator[list[str]]:
-    for start in range(0, len(names), 10_000):
-        yield names[start : start + 10_000].to_pylist()
+def _train_wordpiece(texts: list[list[str]], vocab_size: int, normalizer: Any) -> Any:
+    """Train WordPiece reproducibly.
+
+    The trainer numbers inner characters in the order of a hash map, and breaks ties by number.
+    Given as special tokens they are numbered in order; the vocabulary then goes into a tokenizer
+    that does not know them as special.
+    """
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    characters = sorted({c for part in texts for text in part for c in text if not c.isspace()})
+    trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    trained.normalizer = normalizer
+    trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocab_size,
+        special_tokens=[*SPECIAL_TOKENS, *(f"##{character}" for character in characters)],
+        show_progress=False,
+    )
+    trained.train_from_iterator(texts, trainer)
+    tokenizer = Tokenizer(models.WordPiece(trained.get_vocab(), unk_token="[UNK]"))
+    tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def _train_unigram(texts: list[list[str]], vocab_size: int, normalizer: Any) -> Any:
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=vocab_size,
+        special_tokens=SPECIAL_TOKENS,
+        unk_token="[UNK]",
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return tokenizer
+
+
+def _texts(names: pa.Array) -> list[list[str]]:
+    return [names[start : start + 10_000].to_pylist() for start in range(0, len(names), 10_000)]
 
 
 def _save(name: str, folder: Path, *, local: bool) -> None:

@@ -1,0 +1,36 @@
+# Two commands: `make run` does the main job on the embedded sample, `make test` checks everything.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+export OMP_NUM_THREADS ?= 2
+export TOKENIZERS_PARALLELISM ?= true
+export PYTHONUNBUFFERED = 1
+
+.PHONY: run test lint types install clean
+
+run: install
+	. $(BIN)/activate && spacy project run all
+
+test: install lint types
+	$(BIN)/python -m pytest -n 2
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install
+	$(BIN)/mypy
+
+install: $(STAMP)
+
+$(STAMP): setup.py constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=23"
+	$(BIN)/python -m pip install --quiet -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[test]"
+	touch $@
+
+clean:
+	rm -rf corpus models metrics packages project.lock

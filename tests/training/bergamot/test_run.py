@@ -1,0 +1,195 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from confection import Config
+from safetensors.torch import load_file
+from transformers import AutoModel, AutoTokenizer
+
+from spacy_bergamot.text_encoder import TextEncoder, fingerprint
+from training.bergamot.checkpoint import newest_checkpoint
+from training.bergamot.cli import device_of, parse_overrides
+from training.bergamot.run import read_config, sole_use, train
+from training.errors import BergamotError
+
+ROOT = Path(__file__).parents[3]
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "model.safetensors")
+
+
+def equal(first: Path, second: Path) -> bool:
+    a, b = weights(first), weights(second)
+    return a.keys() == b.keys() and all(a[name].equal(b[name]) for name in a)
+
+
+def test_a_run_lowers_the_loss_and_exports_a_hugging_face_folder(config: Config):
+    config["training"]["max_steps"] = 60
+    lm = train(config)
+    history = json.loads((lm.parent / "history.json").read_text())
+    assert set(history[0]) == {"step", "total", "text", "node", "intermodal", "dgi"}
+    first = np.mean([entry["total"] for entry in history[:5]])
+    assert np.mean([entry["total"] for entry in history[-5:]]) < 0.8 * first
+    model, tokenizer = AutoModel.from_pretrained(lm), AutoTokenizer.from_pretrained(lm)
+    encoder = TextEncoder.open(lm)
+    inputs = tokenizer("maladie 07", return_tensors="pt")
+    hidden = model(input_ids=inputs["input_ids"]).last_hidden_state.mean(1)
+    expected = torch.nn.functional.normalize(hidden, dim=-1).detach().numpy()
+    np.testing.assert_allclose(encoder.encode(["Maladie 07"]), expected, atol=1e-5)
+
+
+def test_the_same_seed_gives_the_same_weights(config: Config, tmp_path: Path):
+    first = train(config)
+    config["paths"]["output"] = str(tmp_path / "again")
+    config["batches"]["workers"] = 2
+    assert equal(first, train(config))
+    config["paths"]["output"] = str(tmp_path / "other")
+    config["system"]["seed"] = 1
+    assert not equal(first, train(config))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+):
+    whole = train(config)
+    from training.bergamot.trainer import Trainer
+
+    step, taken = Trainer.step, []
+
+    def failing(self, batch, number):
+        taken.append(number)
+        if len(taken) == 7:
+            raise KeyboardInterrupt
+        return step(self, batch, number)
+
+    config["paths"]["output"] = str(tmp_path / "resumed")
+    monkeypatch.setattr(Trainer, "step", failing)
+    with pytest.raises(KeyboardInterrupt):
+        train(config)
+    config["batches"]["workers"] = workers
+    resumed = train(config)
+    assert taken[7:] == [4, 5, 6, 7]  # from the checkpoint of step 4
+    assert equal(whole, resumed)
+
+
+def test_a_killed_process_leaves_a_whole_checkpoint_to_go_on_from(config: Config, tmp_path: Path):
+    config["training"].update(max_steps=100_000, epochs=100_000, checkpoint_every=2)
+    path = tmp_path / "train.cfg"
+    config.to_disk(path)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "training", "train", str(path)]
+    checkpoints = Path(config["paths"]["output"]) / "checkpoints"
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE)
+        before = newest_checkpoint(checkpoints)
+        deadline = time.monotonic() + 120
+        while newest_checkpoint(checkpoints) == before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(number)
+        message = process.communicate(timeout=60)[1].decode()
+        assert newest_checkpoint(checkpoints) not in (None, before)
+    assert process.returncode == 1
+    assert "T209" in message
+
+
+def test_a_truncated_checkpoint_is_skipped(config: Config):
+    lm = train(config)
+    checkpoints = lm.parent / "checkpoints"
+    newest = newest_checkpoint(checkpoints)
+    assert newest is not None
+    assert newest.name == "step-00000008"
+    file = newest / "optimizer.safetensors"
+    file.write_bytes(file.read_bytes()[:-10])
+    older = newest_checkpoint(checkpoints)
+    assert older is not None
+    assert older.name == "step-00000004"
+
+
+def test_a_run_under_another_config_is_refused(config: Config):
+    train(config)
+    config["optimizer"]["learn_rate"] = 0.5
+    with pytest.raises(BergamotError, match="T207"):
+        train(config)
+
+
+@pytest.mark.parametrize("name", ["graphsage.v1", "rgcn.v1", "gatv2.v1"])
+@pytest.mark.parametrize("objectives", [("text",), ("node",), ("intermodal", "dgi")])
+def test_any_graph_encoder_with_any_objectives(config: Config, name: str, objectives: tuple):
+    config["graph_encoder"] = {"@graph_encoders": name}
+    config["objectives"] = {key: config["objectives"][key] for key in objectives}
+    config["training"]["max_steps"] = 2
+    lm = train(config)
+    history = json.loads((lm.parent / "history.json").read_text())
+    assert set(history[-1]) == {"step", "total", *objectives}
+    names = load_file(newest_checkpoint(lm.parent / "checkpoints") / "model.safetensors")
+    assert any(key.startswith("graph_encoder") for key in names) == (objectives != ("text",))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "code"),
+    [
+        ("batches.size", 100_000, "T204"),
+        ("batches.sizes", 4, "T212"),
+        ("training.nonsense", 1, "T212"),
+        ("graph_encoder.heads", 5, "T203"),
+        ("graph_encoder.self_loops", False, "T202"),
+        ("objectives.text.weight", -1.0, "T213"),
+        ("system.speed", 3, "T211"),
+        ("optimizer.learn_rate", float("nan"), "T208"),
+        ("text_encoder.@text_encoders", "nothing.v1", "T212"),
+    ],
+)
+def test_a_wrong_setting_is_a_clear_error(config: Config, tmp_path: Path, key, value, code):
+    section, *rest, last = key.split(".")
+    target = config[section]
+    for part in rest:
+        target = target[part]
+    target[last] = value
+    path = tmp_path / "wrong.cfg"
+    config.to_disk(path)
+    with pytest.raises(BergamotError, match=code):
+        train(read_config(path, {}))
+    assert not (tmp_path / "run" / "lm").exists()
+
+
+def test_two_runs_cannot_write_to_one_folder(config: Config, tmp_path: Path):
+    (tmp_path / "run").mkdir()
+    with sole_use(tmp_path / "run"), pytest.raises(BergamotError, match="T214"):
+        train(config)
+
+
+def test_a_gpu_that_is_not_there_is_refused():
+    assert device_of(-1) == "cpu"
+    with pytest.raises(BergamotError, match="T201"):
+        device_of(99)
+
+
+def test_overrides_are_read_as_json_or_text():
+    overrides = parse_overrides(["--a.b", "1", "--c.d=x", "--e.f", "false"])
+    assert overrides == {"a.b": 1, "c.d": "x", "e.f": False}
+    with pytest.raises(BergamotError, match="T215"):
+        parse_overrides(["--plain", "1"])
+
+
+def test_every_shipped_config_names_functions_that_exist():
+    from training.bergamot.run import _resolve
+
+    for path in sorted((ROOT / "configs/train").glob("*.cfg")):
+        assert _resolve(read_config(path, {}))
+
+
+def test_the_fingerprint_changes_with_the_pooling(config: Config):
+    lm = train(config)
+    before = fingerprint(lm)
+    settings = lm / "bergamot.json"
+    settings.write_text(settings.read_text().replace("mean", "cls"))
+    assert fingerprint(lm) != before

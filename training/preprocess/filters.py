@@ -1,0 +1,45 @@
+"""Which rows of a release belong in the knowledge base."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+SUPPRESSED = ("O", "Y", "E")
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Filters of names and concepts; an empty tuple keeps everything.
+
+    languages (tuple[str, ...]): MRCONSO's LAT, such as ENG.
+    sources (tuple[str, ...]): SAB, of names and relations.
+    term_types (tuple[str, ...]): TTY.
+    suppress (tuple[str, ...]): Values of SUPPRESS that drop a row.
+    semantic_types (tuple[str, ...]): TUI; a concept stays if it has one of them.
+    semantic_groups (tuple[str, ...]): Groups such as DISO; likewise.
+    max_name_length (int): Characters; longer names are dropped.
+    """
+
+    languages: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    term_types: tuple[str, ...] = ()
+    suppress: tuple[str, ...] = SUPPRESSED
+    semantic_types: tuple[str, ...] = ()
+    semantic_groups: tuple[str, ...] = ()
+    max_name_length: int = 1000
+
+    def name_problem(self) -> pl.Expr:
+        """Say by which filter a row of MRCONSO falls, or null."""
+        checks = [
+            (pl.col("SUPPRESS").is_in(self.suppress), "suppressed"),
+            (_not_in("LAT", self.languages), "language"),
+            (_not_in("SAB", self.sources), "source"),
+            (_not_in("TTY", self.term_types), "term type"),
+            (pl.col("STR").str.len_chars() > self.max_name_length, "name too long"),
+            (~pl.col("STR").str.contains(r"[\p{L}\p{N}]"), "name without letters"),
+        ]
+        return pl.coalesce(pl.when(check).then(pl.lit(reason)) for check, reason in checks)
+
+
+def _not_in(column: str, wanted: tuple[str, ...]) -> pl.Expr:
+    return ~pl.col(column).is_in(wanted) if wanted else pl.lit(False)

@@ -1,0 +1,129 @@
+"""The training set on disk: names, pairs, graph and homonyms as memory-mapped arrays."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
+from spacy_bergamot.files import MANIFEST, atomic_folder, read_manifest, sha256, write_manifest
+from training.errors import BergamotError, Errors
+from training.preprocess.graph import csr_indptr, graph_edges, homonym_pairs
+from training.preprocess.names import TrainingNames, concept_hashes
+from training.preprocess.pairs import Caps, positive_pairs
+
+KIND = "training-set"
+VERSION = 1
+_ARRAYS = (
+    "pairs",
+    "node_names_indptr",
+    "node_names",
+    "graph_indptr",
+    "graph_sources",
+    "graph_relations",
+    "homonyms_indptr",
+    "homonyms",
+)
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """What a trainer needs; nodes are concept rows, names are rows of `names`.
+
+    names (pa.Array): Distinct names in training form, large_string.
+    pairs (int32 (p, 3)): Concept, name, name.
+    node_names_indptr (int64 (n + 1,)), node_names (int32): Each concept's own names.
+    graph_indptr (int64 (n + 1,)), graph_sources, graph_relations (int32 (e,)): Incoming edges.
+    homonyms_indptr (int64 (n + 1,)), homonyms (int32): Other concepts that share a name.
+    """
+
+    path: Path
+    manifest: dict[str, Any]
+    names: pa.Array
+    pairs: np.ndarray
+    node_names_indptr: np.ndarray
+    node_names: np.ndarray
+    graph_indptr: np.ndarray
+    graph_sources: np.ndarray
+    graph_relations: np.ndarray
+    homonyms_indptr: np.ndarray
+    homonyms: np.ndarray
+
+    @classmethod
+    def open(cls, path: Path) -> "TrainingSet":
+        """Memory-map a training set. RAISES (BergamotError): If a file is missing or changed."""
+        manifest = read_manifest(path, kind=KIND, version=VERSION)
+        arrays = {name: np.load(path / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+        column = read_arrow(path / "names.arrow").column("name").combine_chunks()
+        return cls(path, manifest, column, **arrays)
+
+    @property
+    def relation_labels(self) -> list[str]:
+        return list(self.manifest["relation_labels"])
+
+    @property
+    def n_concepts(self) -> int:
+        return len(self.node_names_indptr) - 1
+
+
+def write_training_set(
+    path: Path,
+    table: ConceptTable,
+    names: TrainingNames,
+    *,
+    caps: Caps,
+    english_crosslingual_only: bool = True,
+    relation_label: str = "rel",
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Write pairs, graph and homonyms of a concept table; return the manifest."""
+    pairs, buckets = positive_pairs(
+        names.units,
+        concept_hashes(table),
+        caps=caps,
+        english_crosslingual_only=english_crosslingual_only,
+        seed=seed,
+    )
+    if not len(pairs):
+        raise BergamotError(Errors.T105.format(path=table.path))
+    edges, labels = graph_edges(table, label=relation_label)
+    homonyms, left_out = homonym_pairs(names.units)
+    own = names.units.filter(~names.units["trade"]).select("concept", "name").unique()
+    own = own.sort("concept", "name")
+    rows = len(table)
+    arrays = {
+        "pairs": pairs,
+        "node_names_indptr": csr_indptr(own["concept"].to_numpy(), rows),
+        "node_names": own["name"].to_numpy(),
+        "graph_indptr": csr_indptr(edges["target"].to_numpy(), rows),
+        "graph_sources": edges["source"].to_numpy(),
+        "graph_relations": edges["relation"].to_numpy(),
+        "homonyms_indptr": csr_indptr(homonyms["concept"].to_numpy(), rows),
+        "homonyms": homonyms["other"].to_numpy(),
+    }
+    facts = {
+        "n_concepts": rows,
+        "names": len(names.strings),
+        "pairs": len(pairs),
+        "pairs_by_bucket": buckets,
+        "edges": edges.height,
+        "relation_labels": labels,
+        "homonym_pairs": homonyms.height,
+        "names_of_too_many_concepts": left_out,
+    }
+    options = {
+        "caps": asdict(caps),
+        "english_crosslingual_only": english_crosslingual_only,
+        "relation_label": relation_label,
+        "seed": seed,
+    }
+    with atomic_folder(path) as folder:
+        write_arrow(folder / "names.arrow", pa.table({"name": names.strings}))
+        for name, array in arrays.items():
+            np.save(folder / f"{name}.npy", array)
+        knowledge_base = sha256(table.path / MANIFEST)
+        return write_manifest(
+            folder, kind=KIND, version=VERSION, **facts, options=options, kb=knowledge_base
+        )
