@@ -62,5 +62,16 @@ setup(
             "bergamot_linker = spacy_bergamot.linker:make_linker",
             "bergamot_mentions = spacy_bergamot.mentions:make_mentions",
         ],
+        "spacy_misc": [
+            "spacy_bergamot.LanguageModel.v1 = spacy_bergamot.loaders:language_model",
+            "spacy_bergamot.AliasIndex.v1 = spacy_bergamot.loaders:alias_index",
+            "spacy_bergamot.ConceptTable.v1 = spacy_bergamot.loaders:concept_table",
+        ],
+        "spacy_callbacks": [
+            "spacy_bergamot.forget_paths.v1 = spacy_bergamot.loaders:forget_paths",
+        ],
+        "spacy_scorers": [
+            "spacy_bergamot.linker_scorer.v1 = spacy_bergamot.scorer:make_linker_scorer",
+        ],
     },
 )

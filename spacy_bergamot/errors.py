@@ -49,3 +49,37 @@ class Errors(metaclass=Coded):
     )
     B013 = "Unknown concept id '{value}' in {where}."
     B014 = "Unknown precision '{value}'. Choose one of: {choices}."
+    B020 = "Unknown search engine '{name}'. Choose one of: {choices}."
+    B021 = (
+        "Cannot search with {what}: the index holds unit vectors of width {dim}. "
+        "Encode queries with the language model that the index was built with."
+    )
+    B022 = (
+        "nmslib cannot be imported: {reason}. nmslib and nmslib-metabrainz own the same module; "
+        "if both were installed, remove both and install one again: pip install nmslib"
+    )
+    B023 = "{path} has no alias with a letter or a digit, so there is nothing to index."
+    B030 = (
+        "The component '{name}' has no language model and no index. Run nlp.initialize() with "
+        "[initialize.components.{name}], or load a pipeline that carries them."
+    )
+    B031 = (
+        "The index of '{name}' was built with another language model (fingerprint {found}; the "
+        "model here is {expected}). Build the index again with this model."
+    )
+    B032 = (
+        "[initialize.components.{name}] needs both encoder and index. Name them as in "
+        "configs/linker.cfg, and give --paths.encoder and --paths.concepts."
+    )
+    B033 = "Unknown name '{value}' of {what} in the settings of '{name}'. Known: {known}."
+    B034 = (
+        "'{name}' holds {size} bytes, more than msgpack can carry ({limit}). "
+        "Use to_disk instead of to_bytes."
+    )
+    B035 = "{path} has not what the component '{name}' saves: {reason}."
+    B036 = "threshold is {value}; a cosine lies between -1 and 1."
+    B037 = "{setting} is {value}; it must be at least 1."
+    B038 = (
+        "[initialize.components.{name}] needs concepts. Name them as in configs/linker.cfg, "
+        "and give --paths.concepts."
+    )

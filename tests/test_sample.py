@@ -43,6 +43,29 @@ GOLD = """\
     ENG\t[GF|C9000001] was treated with [Dimmax|C9000006], [rest|NIL] and tea.
     ENG\tNothing to report.
 """
+BROKEN_CONCEPTS = """\
+    C9000001|T047|One
+    isa: C9999999; C9000001; nonsense
+    cures: C9000002
+    GRM: Eins
+    SPA: uno|dos; ; tres
+    SPA: cuatro
+    gibberish
+
+    C9000002||Two
+    C9000003|T999|Three
+
+    C9000001|T047|One again
+
+    not a concept
+    isa: C9000003
+"""
+BROKEN_GOLD = """\
+    ENG\tA [thing|C9999999] and a [broken|mark].
+    ENG no tab
+    XXX\tNo such language.
+    ENG\tOuter [ space|NIL].
+"""
 
 
 def script(name: str, *args: object) -> Result:
@@ -189,30 +212,7 @@ def test_check_notices_a_changed_file(tmp_path):
 
 
 def test_all_problems_are_listed_and_nothing_is_written(tmp_path):
-    concepts = """\
-        C9000001|T047|One
-        isa: C9999999; C9000001; nonsense
-        cures: C9000002
-        GRM: Eins
-        SPA: uno|dos; ; tres
-        SPA: cuatro
-        gibberish
-
-        C9000002||Two
-        C9000003|T999|Three
-
-        C9000001|T047|One again
-
-        not a concept
-        isa: C9000003
-    """
-    gold = """\
-        ENG\tA [thing|C9999999] and a [broken|mark].
-        ENG no tab
-        XXX\tNo such language.
-        ENG\tOuter [ space|NIL].
-    """
-    result = build(tmp_path, concepts=concepts, gold=gold)
+    result = build(tmp_path, concepts=BROKEN_CONCEPTS, gold=BROKEN_GOLD)
     assert result.returncode == 1
     assert result.stderr.strip().split("\n") == [
         "concepts_a.txt:2: `isa` of C9000001 to itself",
@@ -257,7 +257,7 @@ def test_dangling_relations_can_be_dropped(tmp_path):
 
 
 def test_semantic_types_are_the_whole_network():
-    lines = (SAMPLE / "semantic_types.tsv").read_text(encoding="utf-8").strip().split("\n")
+    lines = (SAMPLE.parents[1] / "training/preprocess/semantic_types.tsv").read_text(encoding="utf-8").strip().split("\n")
     table = [line.split("\t") for line in lines[1:]]
     assert lines[0].split("\t") == ["TUI", "STN", "STY", "GROUP"]
     assert len(table) == len({row[0] for row in table}) == len({row[1] for row in table}) == 127

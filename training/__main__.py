@@ -10,6 +10,7 @@ from spacy_bergamot.errors import BergamotError
 from training.bergamot.cli import train_cli
 from training.evaluate.cli import evaluate_cli
 from training.preprocess.cli import preprocess_cli
+from training.report import report_cli
 
 app = typer.Typer(
     help="Make a BERGAMOT language model: preprocess, train, evaluate.",
@@ -22,6 +23,7 @@ app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown
     train_cli
 )
 app.command("evaluate")(evaluate_cli)
+app.command("report")(report_cli)
 
 
 def main() -> None:

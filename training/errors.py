@@ -27,6 +27,12 @@ class Errors(metaclass=Coded):
     )
     T106 = "Unknown relation label '{value}'. Choose rel or rela."
     T107 = "held_out is {value}; it must be at least 0 and below 1."
+    T108 = "{name} is {value}; it must not be below zero."
+    T109 = (
+        "The names are in {found} languages; pairs can be made of {most} at most. "
+        "Choose some with --languages."
+    )
+    T110 = "No row of {path} has {what} {value}. It has: {choices}. Correct or drop the filter."
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "
@@ -75,3 +81,4 @@ class Errors(metaclass=Coded):
         "No mention of {path} is left under the protocol '{protocol}' with a gold concept in the "
         "dictionary. Check that both use the same concept ids."
     )
+    T307 = "{path} holds no wheel. Run: spacy project run package"

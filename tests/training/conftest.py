@@ -23,7 +23,9 @@ def write_training_set(path: Path) -> Path:
     strings = sorted({name for names in lists for name in names})
     number = {name: row for row, name in enumerate(strings)}
     ids = [sorted(number[name] for name in names) for names in lists]
-    pairs = [(c, a, b) for c, row in enumerate(ids) for i, a in enumerate(row) for b in row[i + 1 :]]
+    pairs = [
+        (c, a, b) for c, row in enumerate(ids) for i, a in enumerate(row) for b in row[i + 1 :]
+    ]
     edges = sorted(
         (target, source, relation)
         for target in range(CONCEPTS)
@@ -40,7 +42,9 @@ def write_training_set(path: Path) -> Path:
         for c in range(CONCEPTS)
     ]
     with atomic_folder(path) as folder:
-        write_arrow(folder / "names.arrow", pa.table({"name": pa.array(strings, pa.large_string())}))
+        write_arrow(
+            folder / "names.arrow", pa.table({"name": pa.array(strings, pa.large_string())})
+        )
         _save_csr(folder, "node_names", ids)
         _save_csr(folder, "homonyms", homonyms)
         np.save(folder / "pairs.npy", np.array(pairs, dtype=np.int32))

@@ -103,7 +103,7 @@ def render(report: dict[str, Any]) -> str:
     groups = list(next(iter(systems.values())))
     width = max(12, *(len(name) + 2 for name in [*systems, *groups]))
     lines = [
-        f"Acc@1 / Acc@5 in percent over concepts; {report['protocol']} set, "
+        f"Recall@1 / recall@5 of the gold concept in percent; {report['protocol']} set, "
         f"{report['mentions']} mentions, {report['dictionary']['names']} names, "
         f"{report['dictionary']['concepts']} concepts",
         f"{'':{width}}{'n':>6}" + "".join(f"{name:>{width + 3}}" for name in systems),

@@ -1,9 +1,5 @@
 """`python -m training preprocess`: arguments in, `preprocess` does the work."""
 
-import logging
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,10 +11,9 @@ from training.preprocess.evaluation_set import write_evaluation_set
 from training.preprocess.filters import SUPPRESSED, Filters
 from training.preprocess.names import training_names
 from training.preprocess.pairs import Caps
+from training.preprocess.progress import timed
 from training.preprocess.tables import build_concept_table
 from training.preprocess.training_set import write_training_set
-
-logger = logging.getLogger(__name__)
 
 _LIST = "comma-separated; everything where not given"
 
@@ -31,13 +26,16 @@ def preprocess_cli(
     term_types: Annotated[str, typer.Option(help=f"TTY; {_LIST}")] = "",
     semantic_types: Annotated[str, typer.Option(help=f"TUI, such as T047; {_LIST}")] = "",
     semantic_groups: Annotated[str, typer.Option(help=f"such as DISO,CHEM; {_LIST}")] = "",
-    keep_suppressed: Annotated[
-        bool, typer.Option("--keep-suppressed", help="Keep rows with SUPPRESS O, Y or E")
-    ] = False,
-    max_name_length: Annotated[int, typer.Option(help="Longer names are dropped")] = 1000,
-    cap_english: Annotated[int, typer.Option(help="English pairs a concept")] = 50,
-    cap_monolingual: Annotated[int, typer.Option(help="Pairs a concept and language")] = 50,
-    cap_crosslingual: Annotated[int, typer.Option(help="Pairs across languages a bucket")] = 50,
+    suppress: Annotated[
+        bool,
+        typer.Option("--suppress/--keep-suppressed", help="Drop rows with SUPPRESS O, Y or E"),
+    ] = True,
+    max_name_length: Annotated[int, typer.Option(min=1, help="Longer names are dropped")] = 1000,
+    cap_english: Annotated[int, typer.Option(min=0, help="English pairs a concept")] = 50,
+    cap_monolingual: Annotated[int, typer.Option(min=0, help="Pairs a concept and language")] = 50,
+    cap_crosslingual: Annotated[
+        int, typer.Option(min=0, help="Pairs across languages a bucket")
+    ] = 50,
     english_crosslingual_only: Annotated[
         bool,
         typer.Option(
@@ -49,16 +47,20 @@ def preprocess_cli(
     add_inverses: Annotated[
         bool, typer.Option("--add-inverses", help="For sources that store one direction only")
     ] = False,
-    held_out: Annotated[float, typer.Option(help="Share of names kept for evaluation")] = 0.1,
-    seed: Annotated[int, typer.Option(help="Of held-out names and sampled pairs")] = 0,
-    max_malformed: Annotated[float, typer.Option(help="Stop above this share of bad rows")] = 0.001,
+    held_out: Annotated[
+        float, typer.Option(min=0, help="Share of names kept for evaluation")
+    ] = 0.1,
+    seed: Annotated[int, typer.Option(min=0, help="Of held-out names and sampled pairs")] = 0,
+    max_malformed: Annotated[
+        float, typer.Option(min=0, max=1, help="Stop above this share of bad rows")
+    ] = 0.001,
 ) -> None:
     """Turn a knowledge base in RRF form into concept table, training set and held-out names."""
     filters = Filters(
         languages=_split(languages),
         sources=_split(sources),
         term_types=_split(term_types),
-        suppress=() if keep_suppressed else SUPPRESSED,
+        suppress=SUPPRESSED if suppress else (),
         semantic_types=_split(semantic_types),
         semantic_groups=_split(semantic_groups),
         max_name_length=max_name_length,
@@ -96,35 +98,36 @@ def preprocess(
         raise BergamotError(Errors.T106.format(value=relation_label))
     if not 0 <= held_out < 1:
         raise BergamotError(Errors.T107.format(value=held_out))
-    with _timed("Concept table"):
-        kb = build_concept_table(
-            meta,
-            output / "kb",
-            filters=filters,
-            add_inverses=add_inverses,
-            max_malformed=max_malformed,
-        )
+    kb = build_concept_table(
+        meta,
+        output / "kb",
+        filters=filters,
+        add_inverses=add_inverses,
+        max_malformed=max_malformed,
+    )
     table = ConceptTable.open(output / "kb", checksums=False)
-    with _timed("Training set"):
+    with timed("Choosing the training names"):
         names = training_names(table, held_out=held_out, seed=seed)
-        train = write_training_set(
-            output / "train",
-            table,
-            names,
-            caps=caps,
-            english_crosslingual_only=english_crosslingual_only,
-            relation_label=relation_label,
-            seed=seed,
+    train = write_training_set(
+        output / "train",
+        table,
+        names,
+        caps=caps,
+        english_crosslingual_only=english_crosslingual_only,
+        relation_label=relation_label,
+        seed=seed,
+    )
+    with timed("Writing the evaluation set"):
+        evaluation = write_evaluation_set(
+            output / "eval", table, names, held_out=held_out, seed=seed
         )
-    with _timed("Evaluation set"):
-        evaluation = write_evaluation_set(output / "eval", table, names)
     return {"kb": kb, "train": train, "eval": evaluation}
 
 
 def render(manifests: dict[str, dict[str, Any]]) -> str:
     """Return a summary: counts of what was kept, and of what was dropped and why."""
     kb, train, evaluation = manifests["kb"], manifests["train"], manifests["eval"]
-    counts = kb["counts"]
+    counts, held = kb["counts"], sum(evaluation["queries"].values())
     rows = {
         "concepts": kb["rows"]["concepts"],
         "aliases": f"{kb['rows']['aliases']} ({_listed(counts['aliases_by_language'])})",
@@ -132,8 +135,7 @@ def render(manifests: dict[str, dict[str, Any]]) -> str:
         "edges": f"{train['edges']} of {len(train['relation_labels'])} types",
         "pairs": f"{train['pairs']} ({_listed(train['pairs_by_bucket'])})",
         "training names": train["names"],
-        "held-out names": f"{sum(evaluation['queries'].values())} "
-        f"({_listed(evaluation['queries'])})",
+        "held-out names": f"{held} ({_listed(evaluation['queries'])})" if held else "none",
         "malformed rows": _listed({k: v for k, v in counts["malformed"].items() if v}) or "none",
         "dropped rows": _listed(counts["dropped"]) or "none",
     }
@@ -146,11 +148,3 @@ def _listed(counts: dict[str, int]) -> str:
 
 def _split(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (part.strip() for part in text.split(","))))
-
-
-@contextmanager
-def _timed(step: str) -> Iterator[None]:
-    start = time.perf_counter()
-    logger.info("%s …", step)
-    yield
-    logger.info("%s: %.1f s", step, time.perf_counter() - start)

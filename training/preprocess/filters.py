@@ -1,8 +1,12 @@
 """Which rows of a release belong in the knowledge base."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
+
+from training.errors import BergamotError, Errors
 
 SUPPRESSED = ("O", "Y", "E")
 
@@ -30,15 +34,30 @@ class Filters:
 
     def name_problem(self) -> pl.Expr:
         """Say by which filter a row of MRCONSO falls, or null."""
-        checks = [
-            (pl.col("SUPPRESS").is_in(self.suppress), "suppressed"),
-            (_not_in("LAT", self.languages), "language"),
-            (_not_in("SAB", self.sources), "source"),
-            (_not_in("TTY", self.term_types), "term type"),
-            (pl.col("STR").str.len_chars() > self.max_name_length, "name too long"),
-            (~pl.col("STR").str.contains(r"[\p{L}\p{N}]"), "name without letters"),
-        ]
-        return pl.coalesce(pl.when(check).then(pl.lit(reason)) for check, reason in checks)
+        checks = {
+            "suppressed": pl.col("SUPPRESS").is_in(self.suppress),
+            "language": _not_in("LAT", self.languages),
+            "source": _not_in("SAB", self.sources),
+            "term type": _not_in("TTY", self.term_types),
+            "too long": pl.col("STR").str.len_chars() > self.max_name_length,
+            "without letters": ~pl.col("STR").str.contains(r"[\p{L}\p{N}]"),
+        }
+        return pl.coalesce(pl.when(check).then(pl.lit(why)) for why, check in checks.items())
+
+
+def require_known(
+    what: str, wanted: tuple[str, ...], *, known: Collection[str], path: Path
+) -> None:
+    """Refuse a filter that no row can pass, for it is a slip of the pen.
+
+    RAISES (BergamotError): T110, with the values that the file has.
+    """
+    for value in wanted:
+        if value not in known:
+            choices = ", ".join(sorted(known))
+            raise BergamotError(
+                Errors.T110.format(path=path, what=what, value=value, choices=choices)
+            )
 
 
 def _not_in(column: str, wanted: tuple[str, ...]) -> pl.Expr:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable
 
@@ -13,16 +14,25 @@ def graph_edges(table: ConceptTable, *, label: str) -> tuple[pl.DataFrame, list[
 
     label (str): "rel" for REL, "rela" for RELA (REL where a row has none).
     """
-    columns = table.relations.select(["head", "rel", "rela", "tail"])
-    frame = pl.DataFrame(pl.from_arrow(columns)).with_columns(pl.col("rel", "rela").cast(pl.String))
-    specific = pl.when(pl.col("rela") == "").then(pl.col("rel")).otherwise(pl.col("rela"))
-    name = specific if label == "rela" else pl.col("rel")
-    edges = frame.select(target="tail", source="head", label=name).unique()
-    labels = edges["label"].unique().sort().to_list()
-    ids = {text: number for number, text in enumerate(labels)}
-    relation = pl.col("label").replace_strict(ids, return_dtype=pl.Int32)
-    edges = edges.select("target", "source", relation=relation)
-    return edges.sort("target", "source", "relation"), labels
+    relations = table.relations
+    codes, names = _codes_and_names(relations, "rel")
+    if label == "rela":
+        finer, finer_names = _codes_and_names(relations, "rela")
+        empty = np.array([not name for name in finer_names], dtype=bool)
+        codes = np.where(empty[finer], codes, finer + len(names))
+        names = names + finer_names
+    present = [names[code] for code in np.unique(codes)]
+    labels = sorted(set(present))
+    number = {name: index for index, name in enumerate(labels)}
+    ids = np.array([number.get(name, -1) for name in names], dtype=np.int32)
+    heads, tails = (relations.column(name).to_numpy() for name in ("head", "tail"))
+    edges = pl.DataFrame({"target": tails, "source": heads, "relation": ids[codes]})
+    return edges.unique().sort("target", "source", "relation"), labels
+
+
+def _codes_and_names(relations: pa.Table, column: str) -> tuple[np.ndarray, list[str]]:
+    encoded = relations.column(column).combine_chunks()
+    return encoded.indices.to_numpy().astype(np.int32), encoded.dictionary.to_pylist()
 
 
 def csr_indptr(sorted_keys: np.ndarray, rows: int) -> np.ndarray:
@@ -33,13 +43,14 @@ def csr_indptr(sorted_keys: np.ndarray, rows: int) -> np.ndarray:
 def homonym_pairs(units: pl.DataFrame, *, most: int = 1000) -> tuple[pl.DataFrame, int]:
     """Return (concept, other) that share a name, both ways and sorted.
 
+    units (pl.DataFrame): concept, name.
     most (int): A name of more concepts than this is left out, for it would cost their square.
     RETURNS (tuple): The pairs, and how many names were left out.
     """
     named = units.select("concept", "name").unique()
     counts = named.group_by("name").len().filter(pl.col("len") > 1)
     left_out = counts.filter(pl.col("len") > most).height
-    shared = named.join(counts.filter(pl.col("len") <= most).select("name"), on="name", how="semi")
-    both = shared.join(shared.rename({"concept": "other"}), on="name")
+    shared = named.join(counts.filter(pl.col("len") <= most), on="name", how="semi")
+    both = shared.join(shared.select("name", other="concept"), on="name")
     pairs = both.filter(pl.col("concept") != pl.col("other")).select("concept", "other")
     return pairs.unique().sort("concept", "other"), left_out

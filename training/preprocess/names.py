@@ -17,9 +17,9 @@ class TrainingNames:
     """Names in training form: stripped and lower-cased.
 
     strings (pa.Array): Distinct names, large_string, sorted bytewise; a name's id is its row.
-    units (pl.DataFrame): concept, language, name (id), trade (whether it is a trade name's or
-        brand's name, which makes pairs but is no name of the node); distinct and sorted.
-    held_out (pl.DataFrame): concept, language, alias: what was held out, sorted.
+    units (pl.DataFrame): concept, language, name (id), trade, distinct and sorted. A trade name
+        comes from a related concept: it makes pairs, but is no name of the node.
+    held_out (pl.DataFrame): concept, text: the names that were left out, sorted.
     """
 
     strings: pa.Array
@@ -28,31 +28,25 @@ class TrainingNames:
 
 
 def training_names(table: ConceptTable, *, held_out: float, seed: int) -> TrainingNames:
-    """Return the training names of a concept table.
+    """Return the training names of a concept table, own and trade names.
 
     held_out (float): Share of each language's eligible names to hold out.
     """
-    aliases = alias_frame(table)
-    hidden = hold_out(aliases, concept_hashes(table), share=held_out, seed=seed)
-    own = aliases.join(hidden, on=["concept", "text"], how="anti")
-    own = own.select("concept", "language", "text").unique()
+    names = alias_frame(table).select("concept", "language", "text").unique()
+    hidden = hold_out(names, concept_hashes(table), share=held_out, seed=seed)
+    own = names.join(hidden, on=["concept", "text"], how="anti")
     trade = _trade_names(table, own)
-    units = pl.concat(
-        [own.with_columns(trade=pl.lit(False)), trade.with_columns(trade=pl.lit(True))]
-    )
-    # A name that is the concept's own does not count again as a trade name's.
-    units = units.sort("concept", "language", "text", "trade").unique(
-        ["concept", "language", "text"], keep="first", maintain_order=True
-    )
+    units = pl.concat([own.with_columns(trade=pl.lit(False)), trade])
+    # What is a concept's own name does not count again as a trade name.
+    units = units.group_by("concept", "language", "text").agg(pl.col("trade").min())
     strings = units.select("text").unique().sort("text").with_row_index("name")
-    strings = strings.with_columns(pl.col("name").cast(pl.Int32))
-    units = units.join(strings, on="text").drop("text").sort("concept", "language", "name")
-    held = aliases.join(hidden, on=["concept", "text"], how="semi")
-    arrow = strings["text"].to_arrow(compat_level=pl.CompatLevel.oldest())
+    units = units.join(strings, on="text").select(
+        "concept", "language", pl.col("name").cast(pl.Int32), "trade"
+    )
     return TrainingNames(
-        strings=arrow.cast(pa.large_string()),
-        units=units.select("concept", "language", "name", "trade"),
-        held_out=held.select("concept", "language", "alias").sort("concept", "language", "alias"),
+        strings=_arrow(strings["text"]),
+        units=units.sort("concept", "language", "name"),
+        held_out=hidden,
     )
 
 
@@ -68,33 +62,37 @@ def concept_hashes(table: ConceptTable) -> np.ndarray:
     return string_hashes(table.concepts.column("concept_id").combine_chunks())
 
 
-def hold_out(
-    aliases: pl.DataFrame, concepts: np.ndarray, *, share: float, seed: int
-) -> pl.DataFrame:
-    """Return the (concept, text) to hold out: in each language a share of the eligible names.
+def hold_out(names: pl.DataFrame, concepts: np.ndarray, *, share: float, seed: int) -> pl.DataFrame:
+    """Return the (concept, text) to hold out, sorted: a share of the eligible names by language.
 
-    A text is eligible if it names one concept only, and never all texts of a concept are drawn:
-    the one with the highest hash stays. A held-out text leaves its concept in every language.
+    Each language draws for itself; a text that one of its languages draws leaves the concept in
+    all. Not eligible are texts that name several concepts, and of every concept the text that is
+    drawn last, so that a name remains.
+
+    names (pl.DataFrame): concept, language, text; distinct.
+    concepts (uint64 (n,)): Stable hash of every concept.
     """
-    texts = aliases.select("concept", "language", "text").unique()
-    texts = texts.sort("concept", "language", "text")
-    arrow = texts["text"].to_arrow(compat_level=pl.CompatLevel.oldest())
-    language = string_hashes(texts["language"].to_arrow(compat_level=pl.CompatLevel.oldest()))
-    drawn = mix(seed, concepts[texts["concept"].to_numpy()], string_hashes(arrow), language)
-    texts = texts.with_columns(draw=pl.Series(uniform(drawn)))
-    merged = texts.group_by("concept", "text").agg(pl.col("draw").min())
+    languages = string_hashes(_arrow(names["language"]))
+    texts = string_hashes(_arrow(names["text"]))
+    drawn = uniform(mix(seed, concepts[names["concept"].to_numpy()], texts, languages))
+    draws = names.select("concept", "text", draw=pl.Series(drawn))
+    merged = draws.group_by("concept", "text").agg(pl.col("draw").min())
     merged = merged.with_columns(
-        shared=pl.col("concept").len().over("text") > 1,
-        kept=pl.col("draw") == pl.col("draw").max().over("concept"),
+        shared=pl.len().over("text") > 1,
+        last=pl.col("draw") == pl.col("draw").max().over("concept"),
     )
-    chosen = merged.filter((pl.col("draw") < share) & ~pl.col("shared") & ~pl.col("kept"))
-    return chosen.select("concept", "text").sort("concept", "text")
+    hidden = merged.filter((pl.col("draw") < share) & ~pl.col("shared") & ~pl.col("last"))
+    return hidden.select("concept", "text").sort("concept", "text")
 
 
 def _trade_names(table: ConceptTable, own: pl.DataFrame) -> pl.DataFrame:
-    """Return concept, language, text: for RELA in TRADE_NAME_RELATIONS CUI1 gets CUI2's names."""
+    """Return concept, language, text, trade: for trade name relations CUI1 gets CUI2's names."""
     columns = table.relations.select(["head", "rela", "tail"])
     relations = pl.DataFrame(pl.from_arrow(columns)).with_columns(pl.col("rela").cast(pl.String))
     links = relations.filter(pl.col("rela").is_in(TRADE_NAME_RELATIONS)).select("head", "tail")
     named = links.unique().join(own, left_on="tail", right_on="concept")
-    return named.select(concept="head", language="language", text="text").unique()
+    return named.select(concept="head", language="language", text="text", trade=pl.lit(True))
+
+
+def _arrow(strings: pl.Series) -> pa.Array:
+    return strings.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.large_string())

@@ -1,68 +1,49 @@
-"""Positive pairs: two different names of one concept, capped per concept and language bucket.
+"""Positive pairs: two different names of one concept, capped per concept and bucket.
 
-Buckets are one language each, and for pairs across languages either `ENG|xxx` or one `CROSS`.
-Every bucket is a numbered list of combinations. A bucket over its cap is sampled by drawing
-numbers, so that a concept with 2,000 names costs no more than its cap.
+Pairs within a language form the bucket of that language; pairs across languages the bucket
+`ENG|xxx`, or one bucket `CROSS`. A string may belong to several languages, but a pair of strings
+belongs to one bucket only, the first that admits it: English, the other languages in alphabetical
+order, then the buckets across languages likewise.
+
+The combinations of a bucket are numbered, and numbers are drawn: a concept with 2,000 names has
+two million pairs and costs no more than its caps.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
-from training.preprocess.hashing import mix
+from training.errors import BergamotError, Errors
+from training.preprocess.hashing import mix, string_hashes
 
 ENGLISH = "ENG"
-_ENUMERATE = 8  # a bucket of up to 8 caps is written out, a larger one is drawn from
-_ROUNDS = 32
+CROSS = "CROSS"
+_MAX_LANGUAGES = 63  # they are bits of an int64
+_DRAWS = 8  # times the cap; a bucket with no more combinations than this is written out
+_ROUNDS = 6  # each draws twice as much for the buckets that are short
+_CHUNK = 1 << 22  # combinations in memory at a time
+_ORIENTATION = 1 << 32  # sets these draws apart from those of any round
 
 
 @dataclass(frozen=True)
 class Caps:
-    """Pairs kept per concept and bucket."""
+    """How many pairs a concept may give to a bucket, by the bucket's kind.
+
+    RAISES (BergamotError): If one is below zero.
+    """
 
     english: int = 50
     monolingual: int = 50
     crosslingual: int = 50
 
-
-@dataclass(frozen=True)
-class Buckets:
-    """Buckets of one kind, one a row.
-
-    kind (str): "mono", "rectangle" (one language against another) or "triangle" (all of CROSS).
-    concept (int64 (b,)): Concept row.
-    first, first_size (int64 (b,)): Where the units of the first side start, and how many.
-    second, second_size (int64 (b,)): Of the second side; the first again for triangles.
-    label (int64 (b,)): Index into the names of the buckets.
-    """
-
-    kind: str
-    concept: np.ndarray
-    first: np.ndarray
-    first_size: np.ndarray
-    second: np.ndarray
-    second_size: np.ndarray
-    label: np.ndarray
-
-    @property
-    def totals(self) -> np.ndarray:
-        """Combinations of every bucket."""
-        if self.kind == "rectangle":
-            return self.first_size * self.second_size
-        return self.first_size * (self.first_size - 1) // 2
-
-    def rows(self, bucket: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the units of the given combinations of the given buckets."""
-        if self.kind == "rectangle":
-            left, right = np.divmod(number, self.second_size[bucket])
-        else:
-            right = ((1 + np.sqrt(8.0 * number + 1)) / 2).astype(np.int64)
-            right -= right * (right - 1) // 2 > number  # the root rounds for large numbers
-            right += right * (right + 1) // 2 <= number
-            left = number - right * (right - 1) // 2
-        return self.first[bucket] + left, self.second[bucket] + right
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value < 0:
+                raise BergamotError(Errors.T108.format(name=f"cap_{field.name}", value=value))
 
 
 def positive_pairs(
@@ -73,143 +54,195 @@ def positive_pairs(
     english_crosslingual_only: bool = True,
     seed: int = 0,
 ) -> tuple[np.ndarray, dict[str, int]]:
-    """Return pairs, int32 (p, 3): concept, name, name; and how many each bucket gave.
+    """Return a uniform sample, in random orientation, of the pairs of every bucket.
 
-    units (pl.DataFrame): concept, language, name, sorted by them.
-    concepts (uint64 (n,)): Stable hash of every concept, which the draws depend on.
+    units (pl.DataFrame): concept, language, name (id); distinct.
+    concepts (uint64 (n,)): Stable hash of every concept; with seed and bucket it fixes the draw.
+    RETURNS (tuple): Pairs, int32 (p, 3): concept, name, name, sorted by concept and bucket and
+        in the order drawn; and how many pairs each bucket gave. A bucket of over 8 caps of
+        combinations, of which next to none belong to it, may give less than it has.
     """
-    names = units["name"].to_numpy()
-    languages = units["language"].to_numpy()
-    groups = _groups(units)
-    labels: list[str] = []
-    parts: list[np.ndarray] = []
-    for buckets, cap in _all_buckets(groups, caps, english_crosslingual_only, labels):
-        language = languages if buckets.kind == "triangle" else None
-        parts.append(_sample(buckets, cap, names, language, concepts, seed=seed))
-    drawn = np.concatenate(parts) if parts else np.empty((0, 4), dtype=np.int64)
-    drawn = _once_per_concept(drawn)
-    found = np.bincount(drawn[:, 1], minlength=len(labels))
+    if units.is_empty():
+        return np.empty((0, 3), dtype=np.int32), {}
+    languages = sorted(units["language"].unique(), key=lambda name: (name != ENGLISH, name))
+    if len(languages) > _MAX_LANGUAGES:
+        raise BergamotError(Errors.T109.format(found=len(languages), most=_MAX_LANGUAGES))
+    across = [f"{ENGLISH}|{name}" for name in languages] if english_crosslingual_only else [CROSS]
+    labels = [*languages, *across]
+    items = _items(units, languages, every=not english_crosslingual_only)
+    buckets = _buckets(items, languages, caps, english_only=english_crosslingual_only)
+    hashes = string_hashes(pa.array(labels, pa.large_string()))
+    salt = mix(seed, concepts[buckets["concept"].to_numpy()], hashes[buckets["label"].to_numpy()])
+    buckets = buckets.with_columns(salt=pl.Series(salt, dtype=pl.UInt64))
+    parts = [np.empty((0, 3), dtype=np.int32)]
+    found = np.zeros(len(labels), dtype=np.int64)
+    for chunk in _chunks(buckets):
+        owners, pairs = _sample(chunk, items["name"].to_numpy(), items["languages"].to_numpy())
+        found += np.bincount(chunk["label"].to_numpy()[owners], minlength=len(labels))
+        parts.append(np.column_stack([chunk["concept"].to_numpy()[owners], pairs]))
     counts = {label: int(n) for label, n in zip(labels, found, strict=True) if n}
-    return drawn[:, [0, 2, 3]].astype(np.int32), dict(sorted(counts.items()))
+    return np.concatenate(parts, dtype=np.int32), counts
 
 
-def _groups(units: pl.DataFrame) -> pl.DataFrame:
-    """Return concept, language, start and size of every run of units."""
-    rows = units.with_row_index("row").group_by("concept", "language", maintain_order=True)
-    return rows.agg(
-        start=pl.col("row").min().cast(pl.Int64), size=pl.col("row").len().cast(pl.Int64)
+def _items(units: pl.DataFrame, languages: list[str], *, every: bool) -> pl.DataFrame:
+    """Return what buckets draw from, sorted: concept, code (of the language), name, languages.
+
+    `languages` are the bits of all languages that the string has in its concept. With `every`,
+    every string of the concept is there once more under the code after the last language's.
+    """
+    codes = {name: code for code, name in enumerate(languages)}
+    coded = units.select(
+        "concept", code=pl.col("language").replace_strict(codes, return_dtype=pl.Int64), name="name"
     )
-
-
-def _all_buckets(
-    groups: pl.DataFrame, caps: Caps, english_only: bool, labels: list[str]
-) -> Iterator[tuple[Buckets, int]]:
-    """Yield the buckets by kind with their cap; append the buckets' names to `labels`."""
-    english = groups.filter(pl.col("language") == ENGLISH)
-    others = groups.filter(pl.col("language") != ENGLISH)
-    for frame, cap in ((english, caps.english), (others, caps.monolingual)):
-        yield _make("mono", frame, frame, frame["language"].to_list(), labels), cap
-    if english_only:
-        both = others.join(english, on="concept", suffix="_eng")
-        renamed = {"start_eng": "start", "size_eng": "size"}
-        first = both.select("concept", *renamed).rename(renamed)
-        named = [f"{ENGLISH}|{language}" for language in both["language"].to_list()]
-        yield _make("rectangle", first, both, named, labels), caps.crosslingual
-    else:
-        whole = groups.group_by("concept", maintain_order=True).agg(
-            pl.col("start").min(), pl.col("size").sum(), n=pl.len()
+    bits = {code: 1 << code for code in codes.values()}
+    bit = pl.col("code").replace_strict(bits, return_dtype=pl.Int64)
+    strings = coded.group_by("concept", "name").agg(languages=bit.sum())
+    items = coded.join(strings, on=["concept", "name"])
+    if every:
+        last = pl.lit(len(languages), pl.Int64)
+        items = pl.concat(
+            [items, strings.select("concept", last.alias("code"), "name", "languages")]
         )
-        whole = whole.filter(pl.col("n") > 1)
-        yield _make("triangle", whole, whole, ["CROSS"] * len(whole), labels), caps.crosslingual
+    return items.sort("concept", "code", "name")
 
 
-def _make(
-    kind: str, first: pl.DataFrame, second: pl.DataFrame, named: list[str], labels: list[str]
-) -> Buckets:
-    labels.extend(sorted(set(named) - set(labels)))
-    number = {label: index for index, label in enumerate(labels)}
-    return Buckets(
-        kind,
-        second["concept"].to_numpy().astype(np.int64),
-        first["start"].to_numpy(),
-        first["size"].to_numpy(),
-        second["start"].to_numpy(),
-        second["size"].to_numpy(),
-        np.array([number[label] for label in named], dtype=np.int64),
+def _buckets(
+    items: pl.DataFrame, languages: list[str], caps: Caps, *, english_only: bool
+) -> pl.DataFrame:
+    """Return a row per bucket that has combinations, sorted by concept and label.
+
+    label (Int64): Number of the bucket's name: the language's code, or the number of languages
+        plus the code of xxx in ENG|xxx, or the number of languages for CROSS.
+    left, right (Int64): Where the items of either side start; left_size, right_size. Without a
+        right side the combinations are the unordered pairs of the left.
+    shared (Int64): A pair whose strings have one of these languages in common is another bucket's.
+    earlier (Int64): So is one whose right string has one of these.
+    total, cap (Int64): Combinations, and pairs to draw at most.
+    """
+    grouped = items.with_row_index("row").group_by("concept", "code", maintain_order=True)
+    runs = grouped.agg(left=pl.col("row").min().cast(pl.Int64), left_size=pl.len().cast(pl.Int64))
+    before = {code: (1 << code) - 1 for code in range(len(languages))}
+    runs = runs.with_columns(
+        before=pl.col("code").replace_strict(before, default=-1, return_dtype=pl.Int64)
     )
+    capped = {len(languages): caps.crosslingual}
+    if ENGLISH in languages:
+        capped[0] = caps.english
+    zero, size = pl.lit(0, pl.Int64), pl.col("left_size")
+    within = runs.select(
+        "concept",
+        "left",
+        "left_size",
+        label="code",
+        right=zero,
+        right_size=zero,
+        shared="before",
+        earlier=zero,
+        total=size * (size - 1) // 2,
+        cap=pl.col("code").replace_strict(capped, default=caps.monolingual, return_dtype=pl.Int64),
+    )
+    if english_only and ENGLISH in languages:
+        across = _across(runs, len(languages), caps.crosslingual)
+        within = pl.concat([within, across.select(within.columns)])
+    within = within.filter((pl.col("total") > 0) & (pl.col("cap") > 0))
+    return within.sort("concept", "label")
+
+
+def _across(runs: pl.DataFrame, languages: int, cap: int) -> pl.DataFrame:
+    """Return the buckets of English, whose code is 0, with every other language."""
+    english = runs.filter(pl.col("code") == 0)
+    others = runs.filter(pl.col("code") > 0)
+    return others.join(english, on="concept", suffix="_english").select(
+        "concept",
+        left="left_english",
+        left_size="left_size_english",
+        label=pl.col("code") + languages,
+        right="left",
+        right_size="left_size",
+        shared=pl.lit(-1, pl.Int64),
+        earlier="before",
+        total=pl.col("left_size") * pl.col("left_size_english"),
+        cap=pl.lit(cap, pl.Int64),
+    )
+
+
+def _chunks(buckets: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Cut the buckets into runs that fit into memory."""
+    cost = pl.min_horizontal("total", _DRAWS * pl.col("cap"))
+    numbered = buckets.with_columns(chunk=cost.cum_sum() // _CHUNK)
+    for _, chunk in numbered.group_by("chunk", maintain_order=True):
+        yield chunk
 
 
 def _sample(
-    buckets: Buckets,
-    cap: int,
-    names: np.ndarray,
-    languages: np.ndarray | None,
-    concepts: np.ndarray,
-    *,
-    seed: int,
-) -> np.ndarray:
-    """Return up to `cap` allowed pairs of every bucket: concept, label, name, name, in draw order.
+    buckets: pl.DataFrame, names: np.ndarray, languages: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of buckets and, int32 (p, 2), the names drawn for them, in draw order.
 
-    A round draws 8 caps of combination numbers, without order and with repetition; what repeats or
-    is not allowed falls out, the first `cap` stay, and buckets that are short draw again.
+    The first round writes out small buckets in random order, and draws numbers with repetition
+    for the others. What repeats or is another bucket's falls out; the first `cap` stay.
     """
-    totals = buckets.totals
-    salt = mix(seed, concepts[buckets.concept], buckets.label)
-    kept = np.empty((0, 4), dtype=np.int64)
-    owners = np.empty(0, dtype=np.int64)
-    short = np.flatnonzero(totals > 0) if cap else np.empty(0, dtype=np.int64)
+    columns = {name: buckets[name].to_numpy() for name in buckets.columns}
+    caps, totals = columns["cap"], columns["total"]
+    kept = pl.DataFrame(schema={"bucket": pl.Int64, "number": pl.Int64})
+    short = np.arange(len(buckets))
     for round_ in range(_ROUNDS):
+        bucket, number = _draw(short, columns, round_)
+        left, right = _unrank(columns, bucket, number)
+        common = languages[left] & languages[right] & columns["shared"][bucket]
+        mine = (common | (languages[right] & columns["earlier"][bucket])) == 0
+        fresh = pl.DataFrame({"bucket": bucket[mine], "number": number[mine]})
+        kept = _first(pl.concat([kept, fresh]), caps)
+        counts = np.bincount(kept["bucket"].to_numpy(), minlength=len(buckets))
+        short = short[(counts[short] < caps[short]) & (totals[short] > _DRAWS * caps[short])]
         if not len(short):
             break
-        bucket, number = _draw(short, totals, cap, salt, round_)
-        rows = buckets.rows(bucket, number)
-        allowed = names[rows[0]] != names[rows[1]]
-        if languages is not None:
-            allowed &= languages[rows[0]] != languages[rows[1]]
-        bucket, left, right = bucket[allowed], names[rows[0][allowed]], names[rows[1][allowed]]
-        swap = (mix(salt[bucket], number[allowed], 2) & np.uint64(1)).astype(bool)
-        left, right = np.where(swap, right, left), np.where(swap, left, right)
-        fresh = np.stack([buckets.concept[bucket], buckets.label[bucket], left, right], axis=1)
-        owners, kept = np.concatenate([owners, bucket]), np.concatenate([kept, fresh])
-        owners, kept = _first_distinct(owners, kept, cap)
-        counts = np.bincount(owners, minlength=len(totals))
-        short = short[(counts[short] < cap) & (totals[short] > _ENUMERATE * cap)]
-    return kept
+    bucket, number = kept["bucket"].to_numpy(), kept["number"].to_numpy()
+    sides = np.column_stack([names[side] for side in _unrank(columns, bucket, number)])
+    turned = (mix(columns["salt"][bucket], number, _ORIENTATION) & np.uint64(1)).astype(bool)
+    return bucket, np.where(turned[:, None], sides[:, ::-1], sides)
 
 
 def _draw(
-    short: np.ndarray, totals: np.ndarray, cap: int, salt: np.ndarray, round_: int
+    short: np.ndarray, columns: dict[str, np.ndarray], round_: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return buckets and combination numbers: all of a small bucket in random order, or draws."""
-    sizes = np.minimum(totals[short], _ENUMERATE * cap)
+    """Return buckets and combination numbers, a bucket's in the order in which they count."""
+    totals, draws = columns["total"], (_DRAWS * columns["cap"][short]) << round_
+    sizes = np.minimum(totals[short], draws) if round_ == 0 else draws
     bucket = np.repeat(short, sizes)
     slot = np.arange(len(bucket)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    draws = mix(salt[bucket], slot, round_)
-    small = totals[bucket] <= _ENUMERATE * cap
-    number = np.where(small, slot, (draws % totals[bucket].astype(np.uint64)).astype(np.int64))
-    order = np.lexsort([np.where(small, draws, slot), bucket])
+    random = mix(columns["salt"][bucket], slot, round_)
+    all_of_it = totals[bucket] <= _DRAWS * columns["cap"][bucket]
+    number = np.where(all_of_it, slot, (random % totals[bucket].astype(np.uint64)).astype(np.int64))
+    order = np.lexsort([np.where(all_of_it, random, slot.astype(np.uint64)), bucket])
     return bucket[order], number[order]
 
 
-def _first_distinct(
-    owners: np.ndarray, pairs: np.ndarray, cap: int
+def _unrank(
+    columns: dict[str, np.ndarray], bucket: np.ndarray, number: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Keep each bucket's first `cap` distinct unordered pairs, in draw order."""
-    low, high = np.minimum(pairs[:, 2], pairs[:, 3]), np.maximum(pairs[:, 2], pairs[:, 3])
-    keys = np.stack([owners, low, high], axis=1)
-    _, first = np.unique(keys, axis=0, return_index=True)
-    first = np.sort(first)
-    first = first[np.argsort(owners[first], kind="stable")]
-    ordered = owners[first]
-    rank = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
-    chosen = first[rank < cap]
-    return owners[chosen], pairs[chosen]
+    """Return the rows of the two items of a combination.
+
+    Between two sides it is left · right_size + right; within one, right · (right - 1) / 2 + left
+    with left < right, and the root that gives `right` back is mended where it was rounded.
+    """
+    width = columns["right_size"][bucket]
+    right = ((1 + np.sqrt(8.0 * number + 1)) / 2).astype(np.int64)
+    right -= right * (right - 1) // 2 > number
+    right += right * (right + 1) // 2 <= number
+    left = number - right * (right - 1) // 2
+    start, other = columns["left"][bucket], columns["right"][bucket]
+    across = width > 0
+    width = np.maximum(width, 1)
+    return (
+        start + np.where(across, number // width, left),
+        np.where(across, other + number % width, start + right),
+    )
 
 
-def _once_per_concept(drawn: np.ndarray) -> np.ndarray:
-    """Sort by concept and bucket, and keep an unordered pair of strings once a concept."""
-    order = np.argsort(drawn[:, 0], kind="stable")
-    drawn = drawn[order]
-    low, high = np.minimum(drawn[:, 2], drawn[:, 3]), np.maximum(drawn[:, 2], drawn[:, 3])
-    _, first = np.unique(np.stack([drawn[:, 0], low, high], axis=1), axis=0, return_index=True)
-    return drawn[np.sort(first)]
+def _first(drawn: pl.DataFrame, caps: np.ndarray) -> pl.DataFrame:
+    """Keep each bucket's first distinct combinations, up to its cap, in draw order."""
+    distinct = drawn.unique(["bucket", "number"], keep="first", maintain_order=True)
+    distinct = distinct.sort("bucket", maintain_order=True)
+    owner = distinct["bucket"].to_numpy()
+    return distinct.filter(np.arange(len(owner)) - np.searchsorted(owner, owner) < caps[owner])

@@ -1,8 +1,8 @@
 """Lazy readers of UMLS's Rich Release Format.
 
-A line is `field|field|…|` and ends with a line feed and nothing else; quotes are ordinary
-characters, and no value means missing. A malformed line is counted, named and skipped; too large
-a share of them stops the run.
+A line is `field|field|…|` and ends with a line feed, which a carriage return may precede; nothing
+else ends a line, quotes are ordinary characters, and no value means missing. A malformed line is
+counted, named and skipped; too large a share of them stops the run.
 """
 
 import logging
@@ -30,8 +30,9 @@ _KEYS = {
     "MRRANK": ["RANK", "SAB"],
     "MRSAB": ["RSAB"],
 }
-_NO_SEPARATOR = "\x1e"  # occurs in no release; makes polars read a line as one field
-_INVALID = "\ufffd"  # what polars puts for bytes that are not UTF-8
+_NO_SEPARATOR = "\x1e"  # makes polars read a line as one field; what follows one is cut off
+_REPLACED = "\ufffd"  # what polars, like others before it, puts for bytes that are not UTF-8
+_END = "END"  # what follows the last separator: nothing
 _SHOWN = 10
 
 logger = logging.getLogger(__name__)
@@ -55,33 +56,30 @@ def open_rrf(folder: Path, table: str, *, max_malformed: float = 0.001) -> RrfTa
 
     table (str): MRCONSO, MRREL, MRSTY, MRDEF, MRRANK or MRSAB.
     max_malformed (float): Share of malformed lines above which the run stops.
-    RAISES (BergamotError): T102 for an empty or unreadable file, T103 for too many bad lines.
+    RAISES (BergamotError): T102 for an unreadable file, T103 for too many malformed lines.
     """
     path = folder / f"{table}.RRF"
     if not path.is_file():
         return None
     names = COLUMNS[table].split()
-    lines = _lines(path)
-    parts = pl.col("line").str.split_exact("|", len(names)).struct.rename_fields([*names, "END"])
-    parsed = lines.with_columns(parts.alias("parts")).unnest("parts")
-    problem = _problem(table, len(names))
+    parts = pl.col("line").str.split_exact("|", len(names)).struct.rename_fields([*names, _END])
+    parsed = _lines(path).with_columns(parts.alias("parts")).unnest("parts")
+    problem = _problem(len(names), _KEYS[table])
     try:
-        read = lines.select(pl.len()).collect(engine="streaming").item()
-        bad = parsed.filter(problem.is_not_null()).select("number", problem.alias("problem"))
-        malformed = bad.collect(engine="streaming")
-    except pl.exceptions.PolarsError as reason:
+        read = parsed.select(pl.len()).collect(engine="streaming").item()
+        bad = parsed.select("number", problem=problem).drop_nulls().collect(engine="streaming")
+    except (pl.exceptions.PolarsError, OSError) as reason:
         raise BergamotError(Errors.T102.format(path=path, reason=reason)) from None
-    if not read:
-        raise BergamotError(Errors.T102.format(path=path, reason="it is empty"))
-    _report(path, malformed.sort("number"), read, max_malformed)
-    rows = parsed.filter(problem.is_null()).select(names)
-    return RrfTable(rows, read, malformed.height)
+    _report(path, bad.sort("number"), read, max_malformed)
+    return RrfTable(parsed.filter(problem.is_null()).select(names), read, bad.height)
 
 
 def _lines(path: Path) -> pl.LazyFrame:
+    """Return number (from 1) and line (null if it is empty) of every line."""
     return pl.scan_csv(
         path,
         separator=_NO_SEPARATOR,
+        truncate_ragged_lines=True,
         has_header=False,
         quote_char=None,
         eol_char="\n",
@@ -91,26 +89,28 @@ def _lines(path: Path) -> pl.LazyFrame:
     ).with_row_index("number", offset=1)
 
 
-def _problem(table: str, columns: int) -> pl.Expr:
+def _problem(columns: int, keys: list[str]) -> pl.Expr:
     """Say what is wrong with a line, or null."""
-    line = pl.col("line")
+    line = pl.col("line").fill_null("")
     found = line.str.count_matches("|", literal=True)
-    empty = pl.any_horizontal(pl.col(key).is_null() | (pl.col(key) == "") for key in _KEYS[table])
-    count = pl.format("{} columns where {} belong", found, pl.lit(columns))
-    return (
-        pl.when(line.is_null() | (found != columns))
-        .then(count)
-        .when(line.str.contains(_INVALID, literal=True))
-        .then(pl.lit("not UTF-8, or the mark of a lossy conversion to it"))
-        .when(empty)
-        .then(pl.lit(f"one of {', '.join(_KEYS[table])} is empty"))
-    )
+    empty = pl.any_horizontal(pl.col(key).fill_null("") == "" for key in keys)
+    checks = [
+        (found != columns, pl.format("{} columns where {} belong", found, pl.lit(columns))),
+        (pl.col(_END) != "", pl.lit("text after the last |")),
+        (line.str.contains("\r", literal=True), pl.lit("a carriage return inside the line")),
+        (
+            line.str.contains(_REPLACED, literal=True),
+            pl.lit("not UTF-8, or marked U+FFFD by an earlier conversion"),
+        ),
+        (empty, pl.lit(f"{' or '.join(keys)} is empty")),
+    ]
+    return pl.coalesce(pl.when(check).then(why) for check, why in checks)
 
 
 def _report(path: Path, bad: pl.DataFrame, read: int, max_malformed: float) -> None:
     if not bad.height:
         return
-    shown = [f"{path}:{n}: {what or 'empty line'}" for n, what in bad.head(_SHOWN).iter_rows()]
+    shown = [f"{path}:{n}: {what}" for n, what in bad.head(_SHOWN).iter_rows()]
     text = "\n".join(shown + (["…"] if bad.height > _SHOWN else []))
     if bad.height > max_malformed * read:
         raise BergamotError(

@@ -8,15 +8,16 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.concepts import SCHEMAS, ConceptTable
 from spacy_bergamot.files import sha256
 from training.errors import BergamotError, Errors
-from training.preprocess.filters import Filters
+from training.preprocess.filters import Filters, require_known
+from training.preprocess.progress import timed
+from training.preprocess.relations import relation_frame
 from training.preprocess.rrf import COLUMNS, RrfTable, open_rrf
 from training.preprocess.semantic_types import semantic_types
-
-INVERSE_REL = {"PAR": "CHD", "CHD": "PAR", "RB": "RN", "RN": "RB"}
 
 logger = logging.getLogger(__name__)
 
@@ -33,64 +34,88 @@ def build_concept_table(
 
     meta (Path): Folder with MRCONSO.RRF; MRREL, MRSTY, MRDEF, MRRANK and MRSAB are optional.
     add_inverses (bool): Add the inverse of every relation, for sources that store one direction.
+    max_malformed (float): Share of a file's lines that may be malformed; they are skipped.
     RETURNS (dict): The table's manifest.
-    RAISES (BergamotError): T101 if MRCONSO is missing, T104 if no concept is left.
+    RAISES (BergamotError): T101 if MRCONSO is missing, T102 if it is empty, T103 if too much of a
+        file is malformed, T104 if no concept is left, T110 for a filter that fits no row.
     """
-    release = {name: open_rrf(meta, name, max_malformed=max_malformed) for name in COLUMNS}
-    if release["MRCONSO"] is None:
+    with timed("Checking the RRF files"):
+        release = {name: open_rrf(meta, name, max_malformed=max_malformed) for name in COLUMNS}
+        sources = _sources(meta)
+    conso = release["MRCONSO"]
+    if conso is None:
         raise BergamotError(Errors.T101.format(path=meta / "MRCONSO.RRF"))
+    if not conso.read:
+        raise BergamotError(Errors.T102.format(path=meta / "MRCONSO.RRF", reason="it is empty"))
     for name, table in release.items():
         if table is None:
             logger.warning("%s is missing; going on without it", meta / f"{name}.RRF")
     dropped: Counter[str] = Counter()
-    names = _names(release["MRCONSO"], release["MRRANK"], filters, dropped)
-    types = _types(release["MRSTY"])
-    names, types = _with_types(names, types, filters, dropped)
+    with timed("Reading the names"):
+        _check_filters(meta, conso, filters)
+        types = _types(release["MRSTY"])
+        names = _names(conso, release["MRRANK"], filters, dropped)
+        names = _with_types(meta, names, types, filters, dropped)
     if not names.height:
         raise BergamotError(Errors.T104.format(path=meta, dropped=dict(dropped)))
     concepts = names.select("CUI").unique().sort("CUI").with_row_index("concept")
     concepts = concepts.with_columns(pl.col("concept").cast(pl.Int32))
-    names = names.join(concepts, on="CUI").sort("concept", "order")
+    names = names.join(concepts, on="CUI", maintain_order="left").drop("CUI")
+    with timed("Reading the relations"):
+        relations = relation_frame(
+            release["MRREL"], concepts, filters=filters, add_inverses=add_inverses, dropped=dropped
+        )
     tables = {
-        "concepts": _concepts(concepts, names, release["MRDEF"], filters),
-        "aliases": _aliases(names),
-        "types": types.join(concepts, on="CUI").sort("concept", "type"),
-        "codes": names.filter(pl.col("CODE") != "")
-        .select("concept", source="SAB", code="CODE")
-        .unique()
-        .sort("concept", "source", "code"),
-        "relations": _relations(release["MRREL"], concepts, filters, dropped, add_inverses),
+        "concepts": _arrow(_concepts(concepts, names, release["MRDEF"], filters), "concepts"),
+        "aliases": _arrow(_aliases(names), "aliases"),
+        "types": _arrow(types.join(concepts, on="CUI").sort("concept", "type"), "types"),
+        "codes": _arrow(_codes(names), "codes"),
+        "relations": _arrow(relations, "relations"),
     }
-    counts = _counts(release, dropped, tables)
-    return ConceptTable.write(
-        output,
-        {name: _arrow(table, name) for name, table in tables.items()},
-        release=_release(release["MRSAB"]),
-        sources=_sources(meta),
-        options={**asdict(filters), "add_inverses": add_inverses},
-        counts=counts,
-        versions={"polars": pl.__version__, "pyarrow": pa.__version__},
-    )
+    with timed("Writing the concept table"):
+        return ConceptTable.write(
+            output,
+            tables,
+            release=_release(release["MRSAB"]),
+            sources=sources,
+            missing=[f"{name}.RRF" for name, table in release.items() if table is None],
+            options={**asdict(filters), "add_inverses": add_inverses},
+            counts=_counts(release, dropped, tables),
+            versions={"polars": pl.__version__, "pyarrow": pa.__version__},
+        )
+
+
+def _check_filters(meta: Path, conso: RrfTable, filters: Filters) -> None:
+    wanted = {
+        "LAT": ("language", filters.languages),
+        "SAB": ("source", filters.sources),
+        "TTY": ("term type", filters.term_types),
+    }
+    for column, (what, values) in wanted.items():
+        if values:
+            known = conso.rows.select(pl.col(column).unique()).collect(engine="streaming")
+            path = meta / "MRCONSO.RRF"
+            require_known(what, values, known=known[column].to_list(), path=path)
 
 
 def _names(
     conso: RrfTable, rank: RrfTable | None, filters: Filters, dropped: Counter[str]
 ) -> pl.DataFrame:
-    """Return the kept rows of MRCONSO with `order`, their rank as a concept's preferred name.
+    """Return the kept rows of MRCONSO, by concept and from the preferred name downwards.
 
     English first, then MRRANK's rank, ISPREF = Y, TS = P, STT = PF, then the string itself.
     """
     columns = ["CUI", "LAT", "TS", "STT", "ISPREF", "SAB", "TTY", "CODE", "STR", "SUPPRESS"]
     rows = conso.rows.select(columns).with_columns(problem=filters.name_problem())
     counts = rows.group_by("problem").len().collect(engine="streaming")
-    dropped.update({f"names, {why}": n for why, n in counts.iter_rows() if why})
+    dropped.update({f"names: {why}": n for why, n in counts.iter_rows() if why})
     kept = rows.filter(pl.col("problem").is_null()).drop("problem", "SUPPRESS")
-    if rank is not None:
+    if rank is None:
+        kept = kept.with_columns(RANK=pl.lit(0, dtype=pl.Int64))
+    else:
         ranks = rank.rows.select("SAB", "TTY", pl.col("RANK").cast(pl.Int64, strict=False))
         ranks = ranks.group_by("SAB", "TTY").agg(pl.col("RANK").max())
         kept = kept.join(ranks, on=["SAB", "TTY"], how="left")
-    else:
-        kept = kept.with_columns(RANK=pl.lit(0, dtype=pl.Int64))
     best_first = [
         pl.col("LAT") != "ENG",
         -pl.col("RANK").fill_null(-1),
@@ -99,8 +124,8 @@ def _names(
         pl.col("STT") != "PF",
         *map(pl.col, ("STR", "LAT", "SAB", "TTY", "CODE")),
     ]
-    frame = kept.sort("CUI", *best_first).collect(engine="streaming")
-    return frame.with_row_index("order").drop("RANK", "TS", "STT", "ISPREF")
+    ordered = kept.sort("CUI", *best_first).select("CUI", "LAT", "SAB", "TTY", "CODE", "STR")
+    return ordered.collect(engine="streaming")
 
 
 def _types(sty: RrfTable | None) -> pl.DataFrame:
@@ -113,114 +138,77 @@ def _types(sty: RrfTable | None) -> pl.DataFrame:
 
 
 def _with_types(
-    names: pl.DataFrame, types: pl.DataFrame, filters: Filters, dropped: Counter[str]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+    meta: Path, names: pl.DataFrame, types: pl.DataFrame, filters: Filters, dropped: Counter[str]
+) -> pl.DataFrame:
     """Keep the concepts that have a wanted semantic type or group."""
     if not filters.semantic_types and not filters.semantic_groups:
-        return names, types
+        return names
+    path = meta / "MRSTY.RRF"
+    for what, values in (("type", filters.semantic_types), ("group", filters.semantic_groups)):
+        known = types[what].unique().to_list()
+        require_known(f"semantic {what}", values, known=known, path=path)
     wanted = types.filter(
         pl.col("type").is_in(filters.semantic_types)
         | pl.col("group").is_in(filters.semantic_groups)
     )
-    kept = names.join(wanted.select("CUI").unique(), on="CUI", how="semi")
-    dropped["names, semantic type"] += names.height - kept.height
-    return kept, types
+    concepts = wanted.select("CUI").unique()
+    kept = names.join(concepts, on="CUI", how="semi", maintain_order="left")
+    dropped["names: semantic type"] += names.height - kept.height
+    return kept
 
 
 def _concepts(
     concepts: pl.DataFrame, names: pl.DataFrame, definitions: RrfTable | None, filters: Filters
 ) -> pl.DataFrame:
+    """Return concept_id, name and definition: of several the first by source, then by text."""
     preferred = names.unique("concept", keep="first", maintain_order=True)
     table = concepts.join(preferred.select("concept", name="STR"), on="concept")
     if definitions is None:
-        return table.sort("concept").with_columns(definition=pl.lit(None, dtype=pl.String))
-    rows = definitions.rows.filter(~pl.col("SUPPRESS").is_in(filters.suppress))
-    first = rows.sort("CUI", "SAB", "DEF").unique("CUI", keep="first", maintain_order=True)
-    texts = first.select("CUI", definition="DEF").collect(engine="streaming")
-    return table.join(texts, on="CUI", how="left").sort("concept")
+        texts = pl.DataFrame(schema={"CUI": pl.String, "definition": pl.String})
+    else:
+        rows = definitions.rows.filter(~pl.col("SUPPRESS").is_in(filters.suppress))
+        first = rows.sort("CUI", "SAB", "DEF").unique("CUI", keep="first", maintain_order=True)
+        texts = first.select("CUI", definition="DEF").collect(engine="streaming")
+    table = table.join(texts, on="CUI", how="left").sort("concept")
+    return table.rename({"CUI": "concept_id"})
 
 
 def _aliases(names: pl.DataFrame) -> pl.DataFrame:
     """Return one row per distinct (concept, language, string), from its first-ranking row."""
     distinct = names.unique(["concept", "LAT", "STR"], keep="first", maintain_order=True)
-    columns = {"alias": "STR", "language": "LAT", "source": "SAB", "term_type": "TTY"}
-    return distinct.select("concept", **{new: pl.col(old) for new, old in columns.items()})
+    return distinct.select("concept", alias="STR", language="LAT", source="SAB", term_type="TTY")
 
 
-def _relations(
-    rel: RrfTable | None,
-    concepts: pl.DataFrame,
-    filters: Filters,
-    dropped: Counter[str],
-    add_inverses: bool,
-) -> pl.DataFrame:
-    """Return head, rel, rela, tail, source; head is CUI1, and rel says what the tail is to it."""
-    if rel is None:
-        text = dict.fromkeys(("rel", "rela", "source"), pl.String)
-        return pl.DataFrame(schema={"head": pl.Int32, "tail": pl.Int32, **text})
-    rows = rel.rows.select("CUI1", "REL", "CUI2", "RELA", "SAB", "SUPPRESS")
-    heads = concepts.lazy().select(CUI1="CUI", head="concept")
-    tails = concepts.lazy().select(CUI2="CUI", tail="concept")
-    joined = rows.join(heads, on="CUI1", how="left").join(tails, on="CUI2", how="left")
-    checks = [
-        (pl.col("SUPPRESS").is_in(filters.suppress), "suppressed"),
-        (~pl.col("SAB").is_in(filters.sources) if filters.sources else pl.lit(False), "source"),
-        (pl.col("head").is_null() | pl.col("tail").is_null(), "concept not in the table"),
-        (pl.col("head") == pl.col("tail"), "from a concept to itself"),
-    ]
-    why = pl.coalesce(pl.when(check).then(pl.lit(reason)) for check, reason in checks)
-    joined = joined.with_columns(problem=why)
-    counts = joined.group_by("problem").len().collect(engine="streaming")
-    dropped.update({f"relations, {why}": n for why, n in counts.iter_rows() if why})
-    kept = joined.filter(pl.col("problem").is_null()).select(
-        "head", "tail", rel="REL", rela="RELA", source="SAB"
-    )
-    if add_inverses:
-        kept = pl.concat([kept, _inverse(kept)])
-    return kept.unique().sort("head", "rel", "rela", "tail", "source").collect(engine="streaming")
-
-
-def _inverse(relations: pl.LazyFrame) -> pl.LazyFrame:
-    """Return every relation the other way round; a RELA becomes inverse_RELA, or loses that."""
-    rela = pl.col("rela")
-    turned = (
-        pl.when(rela == "")
-        .then(rela)
-        .when(rela.str.starts_with("inverse_"))
-        .then(rela.str.strip_prefix("inverse_"))
-        .otherwise(pl.concat_str(pl.lit("inverse_"), rela))
-    )
-    return relations.select(
-        head="tail",
-        tail="head",
-        rel=pl.col("rel").replace(INVERSE_REL),
-        rela=turned,
-        source="source",
-    )
+def _codes(names: pl.DataFrame) -> pl.DataFrame:
+    coded = names.filter(pl.col("CODE") != "").select("concept", source="SAB", code="CODE")
+    return coded.unique().sort("concept", "source", "code")
 
 
 def _counts(
-    release: dict[str, RrfTable | None], dropped: Counter[str], tables: dict[str, pl.DataFrame]
+    release: dict[str, RrfTable | None], dropped: Counter[str], tables: dict[str, pa.Table]
 ) -> dict[str, Any]:
-    languages = tables["aliases"].group_by("language").len().sort("language")
-    labels = tables["relations"].group_by("rel", "rela").len()
-    common = labels.sort(["len", "rel", "rela"], descending=[True, False, False]).head(50)
+    read = {name: table for name, table in release.items() if table is not None}
+    relations = tables["relations"].select(["rel", "rela"]).group_by(["rel", "rela"])
+    labels = relations.aggregate([([], "count_all")]).to_pylist()
+    labels.sort(key=lambda row: (-row["count_all"], row["rel"], row["rela"]))
+    languages = pc.value_counts(tables["aliases"]["language"]).to_pylist()
     return {
-        "read": {name: table.read for name, table in release.items() if table},
-        "malformed": {name: table.malformed for name, table in release.items() if table},
+        "read": {name: table.read for name, table in read.items()},
+        "malformed": {name: table.malformed for name, table in read.items()},
         "dropped": dict(sorted(dropped.items())),
-        "aliases_by_language": dict(languages.iter_rows()),
-        "relations_by_label": {f"{rel}|{rela}": n for rel, rela, n in common.iter_rows()},
+        "aliases_by_language": dict(sorted((row["values"], row["counts"]) for row in languages)),
+        "relations_by_label": {
+            f"{row['rel']}|{row['rela']}": row["count_all"] for row in labels[:50]
+        },
     }
 
 
 def _release(sab: RrfTable | None) -> list[dict[str, str]]:
-    """Return the sources of the release with version, restriction level and citation name."""
+    """Return the sources of the release with version, restriction level and name."""
     if sab is None:
         return []
-    columns = {"source": "RSAB", "version": "SVER", "restriction": "SRL", "name": "SON"}
-    rows = sab.rows.select(**{new: pl.col(old) for new, old in columns.items()})
-    return rows.unique().sort("source", "version").collect().to_dicts()
+    rows = sab.rows.select(source="RSAB", version="SVER", restriction="SRL", name="SON")
+    return rows.unique().sort("source", "version", "name").collect().to_dicts()
 
 
 def _sources(meta: Path) -> list[dict[str, Any]]:
@@ -233,20 +221,17 @@ def _sources(meta: Path) -> list[dict[str, Any]]:
 
 
 def _arrow(table: pl.DataFrame, name: str) -> pa.Table:
-    from spacy_bergamot.concepts import SCHEMAS
-
     schema = SCHEMAS[name]
-    renamed = table.rename({"CUI": "concept_id"}) if name == "concepts" else table
-    arrow = renamed.select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
+    arrow = table.select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
     columns = [_encoded(arrow.column(field.name), field) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _encoded(column: pa.ChunkedArray, field: pa.Field) -> pa.Array:
     """Return a column in its field's type; dictionaries are sorted, so that files are stable."""
-    column = column.combine_chunks()
     if not pa.types.is_dictionary(field.type):
-        return column.cast(field.type)
-    values = pa.compute.unique(column).sort()
-    indices = pa.compute.index_in(column, values).cast(field.type.index_type)
+        return column.combine_chunks().cast(field.type)
+    column = column.cast(pa.large_string())
+    values = pc.unique(column).sort()
+    indices = pc.index_in(column, values).combine_chunks().cast(field.type.index_type)
     return pa.DictionaryArray.from_arrays(indices, values.cast(field.type.value_type))

@@ -13,6 +13,7 @@ from training.errors import BergamotError, Errors
 from training.preprocess.graph import csr_indptr, graph_edges, homonym_pairs
 from training.preprocess.names import TrainingNames, concept_hashes
 from training.preprocess.pairs import Caps, positive_pairs
+from training.preprocess.progress import timed
 
 KIND = "training-set"
 VERSION = 1
@@ -32,10 +33,12 @@ _ARRAYS = (
 class TrainingSet:
     """What a trainer needs; nodes are concept rows, names are rows of `names`.
 
-    names (pa.Array): Distinct names in training form, large_string.
-    pairs (int32 (p, 3)): Concept, name, name.
+    path (Path), manifest (dict): Its folder, and what stands in its manifest.
+    names (pa.Array): Distinct names in training form, large_string, sorted bytewise.
+    pairs (int32 (p, 3)): Concept, name, name; sorted by concept.
     node_names_indptr (int64 (n + 1,)), node_names (int32): Each concept's own names.
-    graph_indptr (int64 (n + 1,)), graph_sources, graph_relations (int32 (e,)): Incoming edges.
+    graph_indptr (int64 (n + 1,)), graph_sources, graph_relations (int32 (e,)): Incoming edges,
+        each with its source and the row of its label in `relation_labels`.
     homonyms_indptr (int64 (n + 1,)), homonyms (int32): Other concepts that share a name.
     """
 
@@ -52,19 +55,22 @@ class TrainingSet:
     homonyms: np.ndarray
 
     @classmethod
-    def open(cls, path: Path) -> "TrainingSet":
+    def open(cls, path: Path | str) -> "TrainingSet":
         """Memory-map a training set. RAISES (BergamotError): If a file is missing or changed."""
+        path = Path(path)
         manifest = read_manifest(path, kind=KIND, version=VERSION)
         arrays = {name: np.load(path / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
-        column = read_arrow(path / "names.arrow").column("name").combine_chunks()
+        column = read_arrow(path / "names.arrow").column("name").chunk(0)
         return cls(path, manifest, column, **arrays)
 
     @property
     def relation_labels(self) -> list[str]:
+        """Labels of the edges."""
         return list(self.manifest["relation_labels"])
 
     @property
     def n_concepts(self) -> int:
+        """Concepts of the table, which are the nodes."""
         return len(self.node_names_indptr) - 1
 
 
@@ -78,18 +84,27 @@ def write_training_set(
     relation_label: str = "rel",
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Write pairs, graph and homonyms of a concept table; return the manifest."""
-    pairs, buckets = positive_pairs(
-        names.units,
-        concept_hashes(table),
-        caps=caps,
-        english_crosslingual_only=english_crosslingual_only,
-        seed=seed,
-    )
+    """Write pairs, graph and homonyms of a concept table.
+
+    english_crosslingual_only (bool): Pairs across languages have an English side.
+    relation_label (str): "rel" or "rela", see `graph_edges`.
+    RETURNS (dict): The manifest.
+    RAISES (BergamotError): T105 if no concept gives a pair.
+    """
+    with timed("Drawing the pairs"):
+        pairs, buckets = positive_pairs(
+            names.units,
+            concept_hashes(table),
+            caps=caps,
+            english_crosslingual_only=english_crosslingual_only,
+            seed=seed,
+        )
     if not len(pairs):
         raise BergamotError(Errors.T105.format(path=table.path))
-    edges, labels = graph_edges(table, label=relation_label)
-    homonyms, left_out = homonym_pairs(names.units)
+    with timed("Building the graph"):
+        edges, labels = graph_edges(table, label=relation_label)
+    with timed("Finding homonyms"):
+        homonyms, left_out = homonym_pairs(names.units)
     own = names.units.filter(~names.units["trade"]).select("concept", "name").unique()
     own = own.sort("concept", "name")
     rows = len(table)

@@ -1,0 +1,179 @@
+"""AliasIndex: every distinct alias, found exactly by its normal form or nearby by its vector.
+
+A folder, memory-mapped, without pickle:
+
+- strings.arrow      distinct aliases in normal form, sorted; a string's id is its row.
+- postings_indptr.npy, postings.npy   for every string its rows in concepts/aliases.arrow.
+- keys.npy, key_rows.npy   sorted 64-bit keys of the strings, and their rows.
+- engine/            what the search engine saved.
+- concepts/          the concept table.
+- manifest.json      fingerprint of the language model, engine, counts, checksums.
+"""
+
+import logging
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
+from spacy_bergamot.engines import Engine, engine_class
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
+from spacy_bergamot.hashing import find_keys, string_keys
+from spacy_bergamot.text import has_letters, normalize
+from spacy_bergamot.text_encoder import TextEncoder
+
+KIND = "alias-index"
+VERSION = 1
+_CHUNK = 1 << 16
+
+logger = logging.getLogger(__name__)
+
+
+class AliasIndex:
+    """An index on disk; open it with `AliasIndex.open`, make it with `AliasIndex.build`."""
+
+    def __init__(self, path: Path, manifest: dict[str, Any], engine: Engine) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.engine = engine
+        self.table = ConceptTable.open(path / "concepts", checksums=False)
+        self.strings: pa.Array = read_arrow(path / "strings.arrow").column(0).combine_chunks()
+        self.indptr = np.load(path / "postings_indptr.npy", mmap_mode="r")
+        self.postings = np.load(path / "postings.npy", mmap_mode="r")
+        self.keys = np.load(path / "keys.npy", mmap_mode="r")
+        self.key_rows = np.load(path / "key_rows.npy", mmap_mode="r")
+
+    @classmethod
+    def open(
+        cls, path: Path | str, *, ef_search: int = 100, checksums: bool = True
+    ) -> "AliasIndex":
+        """Open an index.
+
+        RAISES (BergamotError): If a file is missing, truncated, changed or of another version.
+        """
+        path = Path(path)
+        manifest = read_manifest(path, kind=KIND, version=VERSION, checksums=checksums)
+        engine = engine_class(manifest["engine"]).open(path / "engine", ef_search=ef_search)
+        return cls(path, manifest, engine)
+
+    @classmethod
+    def build(
+        cls,
+        path: Path | str,
+        concepts: Path | str,
+        encoder: TextEncoder,
+        *,
+        lm_fingerprint: str,
+        engine: str = "nmslib",
+        settings: dict[str, Any] | None = None,
+        progress: bool = False,
+    ) -> dict[str, Any]:
+        """Embed every distinct alias of a concept table and index it; return the manifest.
+
+        concepts (Path): Folder of the concept table; it is copied into the index.
+        lm_fingerprint (str): What queries must be encoded with.
+        engine (str): "nmslib" or "exact". settings (dict): Of the engine's `build`.
+        """
+        table = ConceptTable.open(concepts)
+        with atomic_folder(Path(path)) as folder:
+            strings = _write_strings(folder, table)
+            vectors = _encode(encoder, strings, folder, progress=progress)
+            logger.info("Building the %s index of %d names", engine, len(strings))
+            build = engine_class(engine).build
+            build(folder / "engine", vectors, progress=progress, **(settings or {}))
+            del vectors
+            (folder / "vectors.tmp").unlink(missing_ok=True)
+            shutil.copytree(table.path, folder / "concepts")
+            return write_manifest(
+                folder,
+                kind=KIND,
+                version=VERSION,
+                lm_fingerprint=lm_fingerprint,
+                engine=engine,
+                settings=settings or {},
+                dim=encoder.dim,
+                strings=len(strings),
+                aliases=table.aliases.num_rows,
+                concepts=len(table),
+                release=table.manifest.get("release", []),
+            )
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def lookup(self, names: Sequence[str]) -> np.ndarray:
+        """Return the string ids of names in normal form, int64 (len(names),); -1 if unknown."""
+        found = find_keys(self.keys, string_keys(names))
+        return np.array(
+            [self._verified(position, name) for position, name in zip(found, names, strict=True)],
+            dtype=np.int64,
+        )
+
+    def _verified(self, position: int, name: str) -> int:
+        """Compare the strings of equal keys: two strings may share one."""
+        if position < 0:
+            return -1
+        key = self.keys[position]
+        while position < len(self.keys) and self.keys[position] == key:
+            row = int(self.key_rows[position])
+            if self.strings[row].as_py() == name:
+                return row
+            position += 1
+        return -1
+
+    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return string ids (int64) and cosines (float32), both (n, k), best first, -1 filled."""
+        return self.engine.search(vectors, k)
+
+    def alias_rows(self, string: int) -> np.ndarray:
+        """Return the rows in the concept table's aliases of a string, int32."""
+        return self.postings[self.indptr[string] : self.indptr[string + 1]]
+
+
+def _write_strings(folder: Path, table: ConceptTable) -> pa.Array:
+    """Write distinct normal forms, postings and keys; return the normal forms."""
+    column = table.aliases.column("alias")
+    normal = pa.concat_arrays(
+        [
+            pa.array([normalize(text) for text in chunk.to_pylist()], type=pa.large_string())
+            for start in range(0, len(column), _CHUNK)
+            for chunk in column.slice(start, _CHUNK).chunks
+        ]
+        or [pa.array([], type=pa.large_string())]
+    )
+    named = pa.array([has_letters(text.as_py()) for text in normal], type=pa.bool_())
+    rows = np.flatnonzero(named.to_numpy(zero_copy_only=False)).astype(np.int32)
+    if not len(rows):
+        raise BergamotError(Errors.B023.format(path=table.path))
+    kept = normal.take(pa.array(rows))
+    strings = kept.unique().sort()
+    ids = pa.compute.index_in(kept, strings).to_numpy()
+    order = np.argsort(ids, kind="stable")
+    indptr = np.searchsorted(ids[order], np.arange(len(strings) + 1)).astype(np.int64)
+    keys = string_keys(text.as_py() for text in strings)
+    by_key = np.argsort(keys, kind="stable")
+    write_arrow(folder / "strings.arrow", pa.table({"string": strings}))
+    np.save(folder / "postings_indptr.npy", indptr)
+    np.save(folder / "postings.npy", rows[order])
+    np.save(folder / "keys.npy", keys[by_key])
+    np.save(folder / "key_rows.npy", by_key.astype(np.int32))
+    return strings
+
+
+def _encode(encoder: TextEncoder, strings: pa.Array, folder: Path, *, progress: bool) -> np.ndarray:
+    """Encode all strings piece by piece into a memory-mapped array, float32 (n, d)."""
+    from tqdm import tqdm
+
+    shape = (len(strings), encoder.dim)
+    vectors = np.memmap(folder / "vectors.tmp", dtype=np.float32, mode="w+", shape=shape)
+    with tqdm(total=len(strings), unit=" names", desc="Encoding", disable=not progress) as bar:
+        for start in range(0, len(strings), _CHUNK // 8):
+            chunk = strings[start : start + _CHUNK // 8].to_pylist()
+            vectors[start : start + len(chunk)] = encoder.encode(chunk)
+            bar.update(len(chunk))
+    return vectors

@@ -1,0 +1,172 @@
+"""Search engines over unit vectors: build into a folder, open, search by cosine.
+
+An engine is a class with a `name`, `build(folder, vectors, **settings)`, `open(folder, **settings)`
+and `search(vectors, k)`; `ENGINES` finds it by name, and others can be registered there.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Protocol
+
+import catalogue
+import numpy as np
+
+from spacy_bergamot.errors import BergamotError, Errors
+
+_FACTS = "engine.json"
+_BLOCK = 256
+
+
+class Engine(Protocol):
+    """What an alias index searches with."""
+
+    name: str
+
+    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows (int64) and cosines (float32), both (n, k), best first; -1 fills up."""
+        ...
+
+
+ENGINES = catalogue.create("spacy_bergamot", "engines")
+
+
+class NmslibEngine:
+    """Hierarchical navigable small world graph (Malkov and Yashunin 2018) of nmslib.
+
+    nmslib resets efSearch on loading, answers queries of a wrong width, and matches NaN with
+    anything: the first is set again, the others are refused.
+    """
+
+    name = "nmslib"
+
+    def __init__(self, index: Any, *, dim: int, count: int) -> None:
+        self.index = index
+        self.dim = dim
+        self.count = count
+
+    @classmethod
+    def build(
+        cls,
+        folder: Path,
+        vectors: np.ndarray,
+        *,
+        m: int = 16,
+        ef_construction: int = 100,
+        threads: int = 0,
+        progress: bool = False,
+    ) -> None:
+        """Build the graph of unit vectors, float32 (n, d), and save it.
+
+        m (int): Links a node. ef_construction (int): Candidates while linking.
+        threads (int): 0 for one a core; the graph is the same on every run only with 1.
+        """
+        index = _nmslib_index()
+        index.addDataPointBatch(np.ascontiguousarray(vectors, dtype=np.float32))
+        settings = {"M": m, "efConstruction": ef_construction, "post": 0}
+        settings["indexThreadQty"] = threads or os.cpu_count() or 1
+        index.createIndex(settings, print_progress=progress)
+        folder.mkdir(parents=True, exist_ok=True)
+        index.saveIndex(str(folder / "hnsw.nmslib"), save_data=False)
+        _write_facts(folder, vectors.shape, m=m, ef_construction=ef_construction)
+
+    @classmethod
+    def open(cls, folder: Path, *, ef_search: int = 100) -> "NmslibEngine":
+        """Load the graph. ef_search (int): Candidates while searching."""
+        count, dim = _read_facts(folder)
+        index = _nmslib_index()
+        index.loadIndex(str(folder / "hnsw.nmslib"), load_data=False)
+        index.setQueryTimeParams({"efSearch": ef_search})
+        return cls(index, dim=dim, count=count)
+
+    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        check_queries(vectors, self.dim)
+        rows = np.full((len(vectors), k), -1, dtype=np.int64)
+        scores = np.full((len(vectors), k), -1, dtype=np.float32)
+        found = self.index.knnQueryBatch(vectors, k=min(k, self.count), num_threads=1)
+        for number, (ids, distances) in enumerate(found):
+            rows[number, : len(ids)] = ids
+            scores[number, : len(ids)] = 1 - distances
+        return rows, scores
+
+
+class ExactEngine:
+    """Exact product with every vector, blockwise over a memory-mapped array."""
+
+    name = "exact"
+
+    def __init__(self, vectors: np.ndarray) -> None:
+        self.vectors = vectors
+        self.count, self.dim = vectors.shape
+
+    @classmethod
+    def build(cls, folder: Path, vectors: np.ndarray, *, progress: bool = False) -> None:
+        """Save unit vectors, float32 (n, d)."""
+        folder.mkdir(parents=True, exist_ok=True)
+        np.save(folder / "vectors.npy", np.asarray(vectors, dtype=np.float32))
+        _write_facts(folder, vectors.shape)
+
+    @classmethod
+    def open(cls, folder: Path, *, ef_search: int = 0) -> "ExactEngine":
+        """Map the vectors; `ef_search` has no meaning here."""
+        _read_facts(folder)
+        return cls(np.load(folder / "vectors.npy", mmap_mode="r"))
+
+    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        check_queries(vectors, self.dim)
+        rows = np.full((len(vectors), k), -1, dtype=np.int64)
+        best = np.full((len(vectors), k), -1, dtype=np.float32)
+        k_here = min(k, self.count)
+        for start in range(0, len(vectors), _BLOCK):
+            scores = vectors[start : start + _BLOCK] @ self.vectors.T
+            top = np.argpartition(-scores, k_here - 1, axis=1)[:, :k_here]
+            values = np.take_along_axis(scores, top, axis=1)
+            order = np.lexsort([top, -values], axis=1)
+            block = slice(start, start + len(scores))
+            rows[block, :k_here] = np.take_along_axis(top, order, axis=1)
+            best[block, :k_here] = np.take_along_axis(values, order, axis=1)
+        return rows, best
+
+
+ENGINES.register("nmslib", func=NmslibEngine)
+ENGINES.register("exact", func=ExactEngine)
+
+
+def engine_class(name: str) -> Any:
+    """Return an engine's class by name. RAISES (BergamotError): B020 if there is none."""
+    known = ENGINES.get_all()
+    if name not in known:
+        raise BergamotError(Errors.B020.format(name=name, choices=", ".join(sorted(known))))
+    return known[name]
+
+
+def check_queries(vectors: np.ndarray, dim: int) -> None:
+    """Raise B021 unless vectors are finite, of the index's width and not zero."""
+    if vectors.ndim != 2 or vectors.shape[1] != dim:
+        raise BergamotError(Errors.B021.format(what=f"shape {vectors.shape}", dim=dim))
+    norms = np.einsum("nd,nd->n", vectors, vectors)
+    if not np.isfinite(norms).all() or (norms == 0).any():
+        raise BergamotError(Errors.B021.format(what="a zero or NaN vector", dim=dim))
+
+
+def _nmslib_index() -> Any:
+    try:
+        import nmslib
+    except ImportError as reason:
+        raise BergamotError(Errors.B022.format(reason=reason)) from reason
+    return nmslib.init(method="hnsw", space="cosinesimil")
+
+
+def _write_facts(folder: Path, shape: tuple[int, ...], **settings: Any) -> None:
+    facts = {"count": shape[0], "dim": shape[1], **settings}
+    (folder / _FACTS).write_text(json.dumps(facts) + "\n", encoding="utf8")
+
+
+def _read_facts(folder: Path) -> tuple[int, int]:
+    path = folder / _FACTS
+    try:
+        facts = json.loads(path.read_text(encoding="utf8"))
+        return int(facts["count"]), int(facts["dim"])
+    except (OSError, ValueError, KeyError) as reason:
+        message = Errors.B002.format(path=path, what="an engine's facts", reason=reason)
+        raise BergamotError(message) from None

@@ -1,0 +1,73 @@
+"""Registered functions for `[initialize]`: where language model and concepts come from.
+
+Each returns a function without a path of its own in the runtime config: what is loaded at
+initialisation is carried by the component, and nothing outside it is needed afterwards.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.files import MANIFEST, write_manifest
+from spacy_bergamot.text_encoder import TextEncoder, check_folder, fingerprint
+
+LM_KIND = "language-model"
+LM_VERSION = 1
+
+LmLoader = Callable[[Path], None]
+IndexLoader = Callable[[Path, Path], None]
+
+
+def language_model(path: str) -> LmLoader:
+    """Load a Hugging Face folder: copy it to where the component keeps its files."""
+
+    def load(target: Path) -> None:
+        check_folder(Path(path))
+        shutil.copytree(path, target, ignore=shutil.ignore_patterns(MANIFEST))
+        mark = fingerprint(target)
+        write_manifest(target, kind=LM_KIND, version=LM_VERSION, fingerprint=mark)
+
+    return load
+
+
+def alias_index(
+    concepts: str,
+    engine: str = "nmslib",
+    settings: dict[str, Any] | None = None,
+    device: str = "cpu",
+) -> IndexLoader:
+    """Build an alias index of a concept table with the component's own language model."""
+
+    def load(target: Path, lm: Path) -> None:
+        encoder = TextEncoder.open(lm, device=device)
+        AliasIndex.build(
+            target,
+            Path(concepts),
+            encoder,
+            lm_fingerprint=fingerprint(lm),
+            engine=engine,
+            settings=settings,
+            progress=True,
+        )
+
+    return load
+
+
+def concept_table(path: str) -> Callable[[], ConceptTable]:
+    """Open a concept table."""
+    return lambda: ConceptTable.open(path)
+
+
+def forget_paths() -> Callable[[Any], Any]:
+    """Clear `[paths]` of a pipeline's config, so that no path of this machine is packaged."""
+
+    def callback(nlp: Any) -> Any:
+        paths = nlp.config.get("paths", {})
+        for key in paths:
+            paths[key] = None
+        return nlp
+
+    return callback

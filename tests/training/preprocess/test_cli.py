@@ -1,0 +1,117 @@
+import logging
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from tests.training.preprocess.conftest import line, name, relation, write_release
+from training.errors import BergamotError
+from training.preprocess.cli import preprocess_cli
+from training.preprocess.training_set import TrainingSet
+
+app = typer.Typer()
+app.command()(preprocess_cli)
+
+
+@pytest.fixture
+def meta(tmp_path: Path) -> Path:
+    names = [
+        name(f"C{c}", f"{word} {c}", language, SUPPRESS="O" if word == "old" else "N")
+        for c in range(4)
+        for word, language in [
+            ("x", "ENG"),
+            ("y", "ENG"),
+            ("z", "SPA"),
+            ("w", "FRE"),
+            ("old", "ENG"),
+        ]
+    ]
+    types = [line("MRSTY", CUI="C1", TUI="T047"), line("MRSTY", CUI="C2", TUI="T121")]
+    return write_release(
+        tmp_path / "META",
+        MRCONSO=[*names, "broken"],
+        MRREL=[relation("C1", "C2", "PAR", "inverse_isa"), relation("C1", "C1")],
+        MRSTY=types,
+    )
+
+
+def invoke(meta: Path, *options: str) -> tuple[str, TrainingSet]:
+    out = meta.parent / "out"
+    arguments = [str(meta), str(out), "--max-malformed", "0.1", "--held-out", "0", *options]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output, TrainingSet.open(out / "train")
+
+
+def test_it_prints_a_summary_and_logs_seconds(meta: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        output, data = invoke(meta)
+    rows = {text[:16].strip(): text[17:] for text in output.splitlines()}
+    assert rows == {
+        "concepts": "4",
+        "aliases": "16 (ENG 8, FRE 4, SPA 4)",
+        "relations": "1",
+        "edges": "1 of 1 types",
+        "pairs": "20 (ENG 4, ENG|FRE 8, ENG|SPA 8)",
+        "training names": "16",
+        "held-out names": "none",
+        "malformed rows": "MRCONSO 1",
+        "dropped rows": "names: suppressed 4, relations: from a concept to itself 1",
+    }
+    assert len(data.pairs) == 20
+    assert "Drawing the pairs: 0." in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "concepts", "pairs"),
+    [
+        (["--languages", "ENG"], 4, 4),
+        (["--languages", "SPA, ENG"], 4, 12),
+        (["--sources", "SRC", "--term-types", "SY"], 4, 20),
+        (["--keep-suppressed"], 4, 36),
+        (["--suppress"], 4, 20),
+        (["--semantic-types", "T047"], 1, 5),
+        (["--semantic-groups", "DISO,CHEM"], 2, 10),
+        (["--cap-english", "0"], 4, 16),
+        (["--cap-crosslingual", "1"], 4, 12),
+        (["--cap-monolingual", "0"], 4, 20),
+        (["--all-crosslingual"], 4, 24),
+        (["--english-crosslingual-only"], 4, 20),
+    ],
+)
+def test_options_reach_the_filters_and_the_pairs(
+    options: list[str], concepts: int, pairs: int, meta: Path
+) -> None:
+    _, data = invoke(meta, *options)
+    assert (data.n_concepts, len(data.pairs)) == (concepts, pairs)
+
+
+def test_options_reach_the_graph_and_the_split(meta: Path) -> None:
+    _, data = invoke(meta, "--add-inverses", "--relation-label", "rela")
+    assert data.relation_labels == ["inverse_isa", "isa"]
+    output, data = invoke(meta, "--held-out", "0.5", "--seed", "3")
+    assert "held-out names   none" not in output
+    assert data.manifest["options"]["seed"] == 3
+
+
+def test_a_short_name_length_drops_names(meta: Path) -> None:
+    with pytest.raises(BergamotError, match="'names: too long': 16"):
+        invoke(meta, "--max-name-length", "2")
+
+
+def test_malformed_rows_stop_it_by_default(meta: Path) -> None:
+    with pytest.raises(BergamotError, match=r"(?s)T103.*--max-malformed"):
+        CliRunner().invoke(app, [str(meta), str(meta.parent / "o")], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("option", ["--cap-english=-1", "--seed=-1", "--max-malformed=2"])
+def test_numbers_out_of_range_are_refused(option: str, meta: Path) -> None:
+    result = CliRunner().invoke(app, [str(meta), "out", option])
+    assert result.exit_code == 2
+
+
+def test_every_option_is_explained() -> None:
+    output = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
+    for option in ("languages", "keep-suppressed", "cap-monolingual", "all-crosslingual", "seed"):
+        assert f"--{option}" in output

@@ -1,0 +1,254 @@
+import json
+import logging
+import random
+import sys
+import unicodedata
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.text import has_letters
+from tests.training.preprocess.conftest import TWO, build, line, name, relation, run, write_release
+from training.errors import BergamotError
+from training.preprocess.filters import Filters
+
+
+def test_concepts_are_sorted_by_id_whatever_the_order_of_rows(tmp_path: Path) -> None:
+    rows = [name(f"C{i}", f"{word} {i}") for i in range(20) for word in ("x", "y")]
+    random.Random(0).shuffle(rows)
+    built = build(tmp_path, rows)
+    assert built.cuis == sorted(f"C{i}" for i in range(20))
+    table = ConceptTable.open(tmp_path / "out/kb")
+    assert table["C7"].aliases == ["x 7", "y 7"]
+    assert [table.row(cui) for cui in table] == list(range(20))
+
+
+def test_without_ranks_the_preferred_name_is_the_preferred_atom(tmp_path: Path) -> None:
+    preferred = {"ISPREF": "Y", "TS": "P", "STT": "PF"}
+    rows = [
+        name("C1", "a synonym"),
+        name("C1", "the name", **preferred),
+        name("C1", "a name", "FRE", **preferred),
+        name("C2", "b", **preferred),
+        name("C2", "a", **preferred),
+        name("C3", "z", "GER"),
+        name("C3", "y", "SPA", **preferred),
+        name("C4", "anglais", "FRE", **preferred),
+        name("C4", "zenglish"),
+    ]
+    built = build(tmp_path, rows)
+    assert built.rows("concepts", "name") == ["the name", "a", "y", "zenglish"]
+
+
+def test_the_highest_rank_gives_the_preferred_name_and_the_source(tmp_path: Path) -> None:
+    ranks = [
+        line("MRRANK", RANK=rank, SAB=source, TTY=kind)
+        for rank, source, kind in [
+            ("0009", "LOW", "PT"),
+            ("0010", "HIGH", "PT"),
+            ("2", "LOW", "SY"),
+        ]
+    ]
+    rows = [
+        name("C1", "a low", SAB="LOW", TTY="PT", ISPREF="Y", TS="P", STT="PF"),
+        name("C1", "z high", SAB="HIGH", TTY="PT"),
+        name("C1", "z high", SAB="LOW", TTY="PT"),
+        name("C1", "0 unranked", SAB="NEW", TTY="PT", ISPREF="Y"),
+    ]
+    built = build(tmp_path, rows, MRRANK=ranks)
+    assert built.rows("concepts", "name") == ["z high"]
+    assert built.rows("aliases", "alias", "source") == [
+        ("z high", "HIGH"),
+        ("a low", "LOW"),
+        ("0 unranked", "NEW"),
+    ]
+
+
+def test_a_string_keeps_all_its_languages_and_spellings(tmp_path: Path) -> None:
+    rows = [name("C1", "Coma"), name("C1", "coma"), name("C1", "coma", "SPA"), name("C1", "coma")]
+    built = build(tmp_path, [*rows, name("C1", "other")])
+    assert sorted(built.aliases()) == [
+        ("C1", "ENG", "Coma"),
+        ("C1", "ENG", "coma"),
+        ("C1", "ENG", "other"),
+        ("C1", "SPA", "coma"),
+    ]
+    assert built.counts["aliases_by_language"] == {"ENG": 3, "SPA": 1}
+
+
+def test_names_without_letters_and_long_names_are_dropped_and_counted(tmp_path: Path) -> None:
+    rows = [*TWO, *(name("C1", text) for text in ("--", "…", "（）", "é" * 11, "7", "é" * 10))]
+    built = build(tmp_path, rows, filters=Filters(max_name_length=10))
+    assert sorted(alias for _, _, alias in built.aliases()) == ["7", "a", "b", "é" * 10]
+    dropped = {"names: too long": 1, "names: without letters": 3}
+    assert built.counts["dropped"] == dropped
+
+
+def test_letters_are_those_of_the_runtime() -> None:
+    codes = (code for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
+    characters = [char for char in map(chr, codes) if unicodedata.category(char) != "Cn"]
+    frame = pl.DataFrame({"STR": characters, "SUPPRESS": "N"}).with_columns(
+        problem=Filters().name_problem()
+    )
+    kept = set(frame.filter(pl.col("problem").is_null())["STR"])
+    differ = {char for char in characters if has_letters(char) != (char in kept)}
+    # Signs of number systems long out of use; clinical names have none of these alone.
+    assert {unicodedata.category(char) for char in differ} <= {"Nl", "No", "So"}
+    assert len(differ) < 20, sorted(differ)
+
+
+FILTERED = [
+    name("C1", "english"),
+    name("C1", "second"),
+    name("C2", "spanish", "SPA", SAB="OTHER", TTY="PT"),
+    name("C2", "second spanish", "SPA", SAB="OTHER", TTY="PT"),
+    name("C3", "old", SUPPRESS="O"),
+    name("C3", "obsolete", SUPPRESS="O"),
+]
+TYPES = [
+    line("MRSTY", CUI="C1", TUI="T047"),
+    line("MRSTY", CUI="C2", TUI="T121"),
+    line("MRSTY", CUI="C3", TUI="T047"),
+]
+RELATIONS = [
+    relation("C1", "C2", "PAR", "isa"),
+    relation("C2", "C1", "CHD"),
+    relation("C3", "C1", "CHD"),
+]
+
+
+@pytest.mark.parametrize(
+    ("filters", "cuis"),
+    [
+        (Filters(), ["C1", "C2"]),
+        (Filters(suppress=()), ["C1", "C2", "C3"]),
+        (Filters(suppress=("N",)), ["C3"]),
+        (Filters(languages=("SPA",)), ["C2"]),
+        (Filters(languages=("ENG",)), ["C1"]),
+        (Filters(languages=("ENG", "SPA")), ["C1", "C2"]),
+        (Filters(sources=("OTHER",)), ["C2"]),
+        (Filters(term_types=("SY",)), ["C1"]),
+        (Filters(semantic_types=("T047",)), ["C1"]),
+        (Filters(semantic_types=("T047",), semantic_groups=("CHEM",)), ["C1", "C2"]),
+        (Filters(semantic_groups=("CHEM",)), ["C2"]),
+    ],
+)
+def test_a_filtered_out_concept_vanishes_everywhere(
+    filters: Filters, cuis: list[str], tmp_path: Path
+) -> None:
+    definitions = [line("MRDEF", CUI=cui, DEF=f"what {cui} is") for cui in ("C1", "C2", "C3")]
+    built = build(tmp_path, FILTERED, RELATIONS, filters=filters, MRSTY=TYPES, MRDEF=definitions)
+    assert built.cuis == cuis
+    assert built.train.n_concepts == len(cuis)
+    table = ConceptTable.open(tmp_path / "out/kb")
+    assert len(built.rows("types", "type")) == len(cuis)
+    for cui in cuis:
+        assert table[cui].definition in (f"what {cui} is", None)
+        assert len(table[cui].aliases) == 2
+    assert {line.partition("||")[0] for line in built.dictionary()} == set(cuis)
+    assert {end for edge in built.edges() for end in edge[:2]} <= set(cuis)
+
+
+def test_a_filter_that_fits_no_row_is_an_error_with_the_choices(tmp_path: Path) -> None:
+    write_release(tmp_path / "META", MRCONSO=FILTERED, MRSTY=TYPES)
+    for filters, value, choices in [
+        (Filters(languages=("ENG", "EN")), "language EN.", "ENG, SPA"),
+        (Filters(sources=("src",)), "source src.", "OTHER, SRC"),
+        (Filters(term_types=("XX",)), "term type XX.", "PT, SY"),
+        (Filters(semantic_types=("T999",)), "semantic type T999.", "T047, T121"),
+        (Filters(semantic_groups=("Diso",)), "semantic group Diso.", "CHEM, DISO"),
+    ]:
+        with pytest.raises(BergamotError, match="T110") as caught:
+            run(tmp_path, filters=filters)
+        assert value in str(caught.value)
+        assert choices in str(caught.value)
+
+
+def test_no_concept_left_is_an_error_that_counts_what_was_dropped(tmp_path: Path) -> None:
+    write_release(tmp_path / "META", MRCONSO=[name("C1", "old", SUPPRESS="O")])
+    with pytest.raises(BergamotError, match=r"T104.*'names: suppressed': 1"):
+        run(tmp_path)
+    assert not (tmp_path / "out").exists()
+
+
+def test_types_have_groups_and_unknown_types_have_none(tmp_path: Path) -> None:
+    types = [line("MRSTY", CUI="C1", TUI=tui) for tui in ("T999", "T047", "T047")]
+    built = build(tmp_path, TWO, MRSTY=[*types, line("MRSTY", CUI="C9", TUI="T001")])
+    assert built.rows("types", "type", "group") == [("T047", "DISO"), ("T999", "")]
+
+
+def test_codes_are_distinct_and_by_source(tmp_path: Path) -> None:
+    rows = [
+        name("C1", "a", SAB="B", CODE="2"),
+        name("C1", "b", SAB="B", CODE="2"),
+        name("C1", "c", SAB="B", CODE="10"),
+        name("C1", "d", SAB="A", CODE="2"),
+        name("C1", "e", SAB="A", CODE=""),
+    ]
+    built = build(tmp_path, rows)
+    assert built.rows("codes", "source", "code") == [("A", "2"), ("B", "10"), ("B", "2")]
+
+
+def test_the_first_unsuppressed_definition_counts(tmp_path: Path) -> None:
+    rows = [
+        line("MRDEF", CUI="C1", SAB="A", DEF="suppressed", SUPPRESS="Y"),
+        line("MRDEF", CUI="C1", SAB="C", DEF="third"),
+        line("MRDEF", CUI="C1", SAB="B", DEF="second"),
+        line("MRDEF", CUI="C7", SAB="B", DEF="of no concept"),
+    ]
+    built = build(tmp_path, [*TWO, name("C2", "x"), name("C2", "y")], MRDEF=rows)
+    assert built.rows("concepts", "definition") == ["second", None]
+
+
+def test_the_manifest_says_what_was_read(tmp_path: Path) -> None:
+    sources = [line("MRSAB", RSAB="SRC", SVER="2020AB", SRL="0", SON="Source, 2020")]
+    built = build(tmp_path, TWO, MRSAB=sources)
+    manifest = json.loads((tmp_path / "out/kb/manifest.json").read_text("utf8"))
+    assert manifest["release"] == [
+        {"source": "SRC", "version": "2020AB", "restriction": "0", "name": "Source, 2020"}
+    ]
+    assert [entry["name"] for entry in manifest["sources"]] == [
+        "MRCONSO.RRF",
+        "MRREL.RRF",
+        "MRSAB.RRF",
+    ]
+    assert manifest["missing"] == ["MRSTY.RRF", "MRDEF.RRF", "MRRANK.RRF"]
+    assert manifest["counts"]["read"] == {"MRCONSO": 2, "MRREL": 0, "MRSAB": 1}
+    assert manifest["options"]["suppress"] == ["O", "Y", "E"]
+    assert str(tmp_path) not in json.dumps(built.manifests)
+
+
+def test_missing_optional_files_are_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_release(tmp_path / "META", MRCONSO=TWO)
+    with caplog.at_level(logging.WARNING):
+        built = run(tmp_path)
+    assert "MRREL.RRF is missing" in caplog.text
+    assert built.train.relation_labels == []
+    assert built.edges() == []
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [(None, "T101"), (b"", "T102"), (b"\x1f\x8b\x08\x00 cut off", "T102"), (b"PK\x03\x04", "T103")],
+)
+def test_a_missing_empty_or_alien_mrconso_is_an_error(
+    data: bytes | None, code: str, tmp_path: Path
+) -> None:
+    if data is not None:
+        write_release(tmp_path / "META", MRCONSO=[])
+        (tmp_path / "META/MRCONSO.RRF").write_bytes(data)
+    with pytest.raises(BergamotError, match=code) as caught:
+        run(tmp_path)
+    assert "MRCONSO.RRF" in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_concept_without_a_name_in_the_languages_is_no_node(tmp_path: Path) -> None:
+    rows = [*TWO, name("C2", "solo", "SPA")]
+    built = build(tmp_path, rows, [relation("C1", "C2")], filters=Filters(languages=("ENG",)))
+    assert built.cuis == ["C1"]
+    assert built.counts["dropped"]["relations: concept not in the table"] == 1

@@ -1,0 +1,144 @@
+import hashlib
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.training.preprocess.conftest import TWO, build, name, relation, run, write_release
+from training.errors import BergamotError
+from training.preprocess.training_set import TrainingSet
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_arrays_have_the_documented_types_and_shapes(tmp_path: Path) -> None:
+    rows = [*TWO, name("C2", "b"), name("C2", "c")]
+    data = build(tmp_path, rows, [relation("C1", "C2")]).train
+    assert (data.pairs.dtype, data.pairs.shape) == (np.int32, (2, 3))
+    for indptr in (data.node_names_indptr, data.graph_indptr, data.homonyms_indptr):
+        assert (indptr.dtype, indptr.shape) == (np.int64, (3,))
+    for values in (data.node_names, data.graph_sources, data.graph_relations, data.homonyms):
+        assert values.dtype == np.int32
+    assert data.names.to_pylist() == ["a", "b", "c"]
+    assert data.n_concepts == 2
+    assert isinstance(data.pairs, np.memmap)
+
+
+def test_empty_graphs_and_no_homonyms_open_too(tmp_path: Path) -> None:
+    data = build(tmp_path, TWO).train
+    assert data.graph_indptr.tolist() == [0, 0]
+    assert len(data.graph_sources) == len(data.homonyms) == 0
+
+
+def test_the_manifest_names_its_knowledge_base_and_counts(tmp_path: Path) -> None:
+    built = build(tmp_path, TWO, [relation("C1", "C1")], seed=7)
+    manifest = built.train.manifest
+    kb = hashlib.sha256((tmp_path / "out/kb/manifest.json").read_bytes()).hexdigest()
+    assert manifest["kb"] == kb
+    assert (manifest["kind"], manifest["format_version"]) == ("training-set", 1)
+    assert (manifest["n_concepts"], manifest["names"], manifest["pairs"]) == (1, 2, 1)
+    assert manifest["options"] == {
+        "caps": {"english": 50, "monolingual": 50, "crosslingual": 50},
+        "english_crosslingual_only": True,
+        "relation_label": "rel",
+        "seed": 7,
+    }
+
+
+@pytest.mark.parametrize("damage", ["truncate", "change", "remove"])
+@pytest.mark.parametrize("file", ["pairs.npy", "names.arrow", "homonyms_indptr.npy"])
+def test_a_damaged_file_is_an_error_that_names_it(damage: str, file: str, tmp_path: Path) -> None:
+    build(tmp_path, TWO)
+    path = tmp_path / "out/train" / file
+    data = path.read_bytes()
+    path.unlink()
+    if damage != "remove":
+        path.write_bytes(data[:-1] if damage == "truncate" else data[:-1] + b"\x7f")
+    with pytest.raises(BergamotError, match=file):
+        TrainingSet.open(tmp_path / "out/train")
+
+
+def test_another_folder_is_no_training_set(tmp_path: Path) -> None:
+    build(tmp_path, TWO)
+    with pytest.raises(BergamotError, match="concept-table"):
+        TrainingSet.open(tmp_path / "out/kb")
+
+
+def test_no_pairs_at_all_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BergamotError, match="T105"):
+        build(tmp_path, [name("C1", "a"), name("C1", "A"), name("C2", "b")])
+    assert not (tmp_path / "out/train").exists()
+
+
+def test_an_unknown_relation_label_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BergamotError, match=r"T106.*'REL'"):
+        build(tmp_path, TWO, relation_label="REL")
+
+
+def test_somebody_elses_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out/kb").mkdir(parents=True)
+    (tmp_path / "out/kb/thesis.txt").write_text("mine")
+    with pytest.raises(BergamotError, match="B008"):
+        build(tmp_path, TWO)
+    assert (tmp_path / "out/kb/thesis.txt").read_text() == "mine"
+
+
+def some_release(folder: Path, seed: int) -> None:
+    """Write 400 concepts in random row order; some strings and relations come several times."""
+    languages = ["ENG", "SPA", "FRE"]
+    names = [
+        name(f"C{c:03d}", f"word {c % 90} {i}", languages[i % 3], SAB=f"S{i % 2}", CODE=f"{c}")
+        for c in range(400)
+        for i in range(12)
+    ]
+    relations = [
+        relation(f"C{c:03d}", f"C{c * 7 % 400:03d}", rel, rela)
+        for c in range(400)
+        for rel, rela in [("PAR", "isa"), ("RO", "has_tradename"), ("RO", "")]
+    ]
+    random.Random(seed).shuffle(names)
+    random.Random(seed).shuffle(relations)
+    write_release(folder / "META", MRCONSO=names, MRREL=relations)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from training.preprocess.cli import preprocess
+from training.preprocess.filters import Filters
+from training.preprocess.pairs import Caps
+preprocess(Path(sys.argv[1]), Path(sys.argv[2]), filters=Filters(), caps=Caps(3, 3, 3))
+assert "torch" not in sys.modules
+"""
+
+
+def digests(folder: Path, *, manifests: bool) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and (manifests or path.name != "manifest.json")
+    }
+
+
+def test_the_output_is_the_same_with_any_threads_and_row_order_and_needs_no_torch(
+    tmp_path: Path,
+) -> None:
+    some_release(tmp_path, seed=0)
+    some_release(tmp_path / "shuffled", seed=1)
+    for out, meta, threads in [("a", "META", 1), ("b", "META", 4), ("c", "shuffled/META", 3)]:
+        command = [sys.executable, "-c", SCRIPT, str(tmp_path / meta), str(tmp_path / out)]
+        settings = {"POLARS_MAX_THREADS": str(threads), "PYTHONHASHSEED": str(threads)}
+        subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, **settings})
+    assert digests(tmp_path / "a", manifests=True) == digests(tmp_path / "b", manifests=True)
+    assert digests(tmp_path / "a", manifests=False) == digests(tmp_path / "c", manifests=False)
+
+
+def test_running_again_replaces_the_output(tmp_path: Path) -> None:
+    build(tmp_path, TWO)
+    before = digests(tmp_path / "out", manifests=True)
+    run(tmp_path)
+    assert digests(tmp_path / "out", manifests=True) == before
