@@ -13,7 +13,7 @@ import numpy as np
 import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import filter_spans
 from spacy.vocab import Vocab

@@ -257,7 +257,12 @@ def test_dangling_relations_can_be_dropped(tmp_path):
 
 
 def test_semantic_types_are_the_whole_network():
-    lines = (SAMPLE.parents[1] / "training/preprocess/semantic_types.tsv").read_text(encoding="utf-8").strip().split("\n")
+    lines = (
+        (SAMPLE.parents[1] / "training/preprocess/semantic_types.tsv")
+        .read_text(encoding="utf-8")
+        .strip()
+        .split("\n")
+    )
     table = [line.split("\t") for line in lines[1:]]
     assert lines[0].split("\t") == ["TUI", "STN", "STY", "GROUP"]
     assert len(table) == len({row[0] for row in table}) == len({row[1] for row in table}) == 127

@@ -31,6 +31,7 @@ def main() -> None:
     # Workers are forked after the tokenizer ran; they never tokenise.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("nmslib").setLevel(logging.WARNING)
     try:
         app()
     except BergamotError as error:

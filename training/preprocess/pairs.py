@@ -224,12 +224,10 @@ def _unrank(
     """Return the rows of the two items of a combination.
 
     Between two sides it is left · right_size + right; within one, right · (right - 1) / 2 + left
-    with left < right, and the root that gives `right` back is mended where it was rounded.
+    with left < right; the root that gives `right` back is exact for fewer than 2^25 items.
     """
     width = columns["right_size"][bucket]
     right = ((1 + np.sqrt(8.0 * number + 1)) / 2).astype(np.int64)
-    right -= right * (right - 1) // 2 > number
-    right += right * (right + 1) // 2 <= number
     left = number - right * (right - 1) // 2
     start, other = columns["left"][bucket], columns["right"][bucket]
     across = width > 0

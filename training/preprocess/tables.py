@@ -228,10 +228,11 @@ def _arrow(table: pl.DataFrame, name: str) -> pa.Table:
 
 
 def _encoded(column: pa.ChunkedArray, field: pa.Field) -> pa.Array:
-    """Return a column in its field's type; dictionaries are sorted, so that files are stable."""
+    """Return a column in its field's type; dictionaries are in order of first appearance."""
     if not pa.types.is_dictionary(field.type):
         return column.combine_chunks().cast(field.type)
-    column = column.cast(pa.large_string())
-    values = pc.unique(column).sort()
-    indices = pc.index_in(column, values).combine_chunks().cast(field.type.index_type)
-    return pa.DictionaryArray.from_arrays(indices, values.cast(field.type.value_type))
+    encoded = column.cast(pa.large_string()).combine_chunks().dictionary_encode()
+    return pa.DictionaryArray.from_arrays(
+        encoded.indices.cast(field.type.index_type),
+        encoded.dictionary.cast(field.type.value_type),
+    )

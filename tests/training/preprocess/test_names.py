@@ -86,6 +86,7 @@ def test_spellings_that_differ_in_case_are_one_name(tmp_path: Path) -> None:
     hidden = split(built.queries()["ENG"])
     with_letters = [cui for cui, text in hidden if text.lower().startswith("ab")]
     assert with_letters
+    assert all("AB" in text for _, text in hidden if not text.startswith("x")), "the first one"
     assert len(with_letters) == len(set(with_letters))
     for cui in with_letters:
         assert {text for c, text in split(built.dictionary()) if c == cui} == {f"x {cui[1:]}"}

@@ -1,0 +1,137 @@
+"""An invented knowledge base in six languages and a tiny language model made on the spot."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import spacy
+from spacy.language import Language
+
+from spacy_bergamot.concepts import SCHEMAS, ConceptTable
+from spacy_bergamot.loaders import alias_index, concept_table, language_model
+from spacy_bergamot.text_encoder import EncoderSettings
+
+CONCEPTS = {
+    "C01": ("T047", {"ENG": ["Hypertension", "high blood pressure"], "SPA": ["hipertensión"],
+                     "GER": ["Bluthochdruck"], "JPN": ["高血圧"], "RUS": ["гипертония"]}),
+    "C02": ("T047", {"ENG": ["diabetes mellitus", "diabetes"], "JPN": ["糖尿病"],
+                     "RUS": ["сахарный диабет"], "CHI": ["糖尿病"]}),
+    "C03": ("T047", {"ENG": ["myocardial infarction", "heart attack", "MI"],
+                     "GER": ["Herzinfarkt"], "CHI": ["心肌梗死"]}),
+    "C04": ("T047", {"ENG": ["common cold", "cold"]}),
+    "C05": ("T070", {"ENG": ["cold temperature", "cold"]}),
+    "C06": ("T023", {"ENG": ["heart"], "SPA": ["corazón"], "RUS": ["сердце"]}),
+    "C07": ("T121", {"ENG": ["aspirin", "acetylsalicylic acid", "ASA"], "GER": ["Aspirin"]}),
+    "C08": ("T121", {"ENG": ["insulin"], "JPN": ["インスリン"]}),
+    "C09": ("T060", {"ENG": ["magnetic resonance imaging", "MRI"], "SPA": ["resonancia magnética"]}),
+    "C10": ("T184", {"ENG": ["fever", "pyrexia"], "GER": ["Fieber"], "JPN": ["発熱"]}),
+}  # fmt: skip
+GROUPS = {
+    "T047": "DISO",
+    "T070": "PHEN",
+    "T023": "ANAT",
+    "T121": "CHEM",
+    "T060": "PROC",
+    "T184": "DISO",
+}
+
+
+def write_concepts(path: Path) -> Path:
+    ids = sorted(CONCEPTS)
+    aliases = [
+        (row, alias, language, f"SRC{language}", "PT" if n == 0 else "SY")
+        for row, concept in enumerate(ids)
+        for language, names in CONCEPTS[concept][1].items()
+        for n, alias in enumerate(names)
+    ]
+    types = [(row, CONCEPTS[c][0], GROUPS[CONCEPTS[c][0]]) for row, c in enumerate(ids)]
+    names = [CONCEPTS[c][1]["ENG"][0] for c in ids]
+    rows = {
+        "concepts": [(c, name, "A definition." if c == "C01" else None)
+                     for c, name in zip(ids, names, strict=True)],
+        "aliases": aliases,
+        "types": types,
+        "codes": [(0, "ICD10CM", "I10"), (0, "SRCENG", "x1")],
+        "relations": [(5, "RO", "finding_site_of", 2, "SRCENG")],
+    }  # fmt: skip
+    tables = {
+        name: pa.table(
+            {field.name: pa.array(column).cast(field.type)
+             for field, column in zip(schema, zip(*rows[name], strict=True), strict=True)},
+            schema=schema,
+        )
+        for name, schema in SCHEMAS.items()
+    }  # fmt: skip
+    ConceptTable.write(path, tables, release=[{"source": "SRCENG", "version": "1"}])
+    return path
+
+
+def write_lm(path: Path, seed: int = 0) -> Path:
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    names = [n.lower() for _, by in CONCEPTS.values() for ns in by.values() for n in ns]
+    trainer = trainers.WordPieceTrainer(vocab_size=300, special_tokens=special, show_progress=False)
+    tokenizer.train_from_iterator(names, trainer)
+    ends = [(t, tokenizer.token_to_id(t)) for t in special[2:]]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=ends
+    )
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(), hidden_size=32, num_hidden_layers=2,
+        num_attention_heads=4, intermediate_size=64, max_position_embeddings=64,
+    )  # fmt: skip
+    BertModel(config).save_pretrained(path)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]"
+    ).save_pretrained(path)
+    EncoderSettings(pooling="mean").write(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def concepts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_concepts(tmp_path_factory.mktemp("kb") / "concepts")
+
+
+@pytest.fixture(scope="session")
+def lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_lm(tmp_path_factory.mktemp("lm") / "lm")
+
+
+@pytest.fixture(scope="session")
+def make_nlp(concepts: Path, lm: Path) -> Callable[..., Language]:
+    """Make an initialised pipeline of a ruler-free matcher and a linker with given settings."""
+
+    def make(*, mentions: bool = True, engine: str = "exact", **config: object) -> Language:
+        nlp = spacy.blank("xx")
+        if mentions:
+            matcher = nlp.add_pipe("bergamot_mentions")
+            matcher.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(concepts)))
+        linker = nlp.add_pipe("bergamot_linker", config=config)
+        linker.initialize(
+            lambda: [],
+            nlp=nlp,
+            encoder=language_model(str(lm)),
+            index=alias_index(str(concepts), engine=engine),
+        )
+        return nlp
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def nlp(make_nlp: Callable[..., Language]) -> Language:
+    return make_nlp()
+
+
+@pytest.fixture
+def saved(nlp: Language, tmp_path: Path) -> Path:
+    nlp.to_disk(tmp_path / "pipeline")
+    return tmp_path / "pipeline"

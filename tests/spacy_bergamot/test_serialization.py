@@ -1,0 +1,162 @@
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+
+from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.loaders import alias_index, language_model
+from tests.spacy_bergamot.conftest import write_lm
+
+TEXT = "高血圧 and a heart attack, high blood pressures"
+
+
+def links(nlp):
+    doc = nlp(TEXT)
+    return [(ent.text, ent.kb_id_, ent._.kb_ents) for ent in doc.ents]
+
+
+def test_disk_bytes_and_pickle_give_the_same_links(nlp, saved):
+    expected = links(nlp)
+    assert len(expected) == 3
+    loaded = spacy.load(saved)
+    assert links(loaded) == expected
+    again = spacy.util.load_model_from_config(nlp.config).from_bytes(nlp.to_bytes())
+    assert links(again) == expected
+    for pipeline in (nlp, loaded):
+        copied = pickle.loads(pickle.dumps(pipeline.get_pipe("bergamot_linker")))
+        doc = copied(pipeline.get_pipe("bergamot_mentions")(pipeline.make_doc(TEXT)))
+        assert [(e.text, e.kb_id_, e._.kb_ents) for e in doc.ents] == expected
+
+
+def test_saving_over_the_folder_one_was_loaded_from(nlp, saved):
+    loaded = spacy.load(saved)
+    loaded.to_disk(saved)
+    assert links(loaded) == links(nlp)
+    assert links(spacy.load(saved)) == links(nlp)
+
+
+def test_no_file_is_a_pickle(saved):
+    for path in saved.rglob("*"):
+        if path.is_file():
+            start = path.read_bytes()[:2]
+            assert not (start[:1] == b"\x80" and start[1:2] in b"\x02\x03\x04\x05"), path
+            if path.suffix == ".npy":
+                np.load(path, allow_pickle=False)
+
+
+def test_settings_come_from_the_config_alone(saved):
+    config = {"components": {"bergamot_linker": {"threshold": 1.0, "k": 2}}}
+    nlp = spacy.load(saved, config=config)
+    assert nlp.get_pipe("bergamot_linker").settings["k"] == 2
+    assert nlp.get_pipe("bergamot_linker").settings["threshold"] == 1.0
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_many_processes(saved, method, tmp_path):
+    script = tmp_path / "run.py"
+    script.write_text(
+        f"""
+import multiprocessing, spacy, torch
+if __name__ == "__main__":
+    multiprocessing.set_start_method({method!r})
+    nlp = spacy.load({str(saved)!r})
+    texts = ["a heart attack", "mild fevers", "患者は高血圧と糖尿病がある。"] * 20
+    nlp("warm up the threads of high blood pressures")
+    alone = [[(e.text, e.kb_id_) for e in doc.ents] for doc in nlp.pipe(texts)]
+    both = [[(e.text, e.kb_id_) for e in d.ents] for d in nlp.pipe(texts, n_process=2)]
+    assert alone == both and alone[2] == [("高血圧", "C01"), ("糖尿病", "C02")], both[:3]
+    print("same")
+"""
+    )
+    result = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert result.stdout.strip() == "same", result.stderr[-2000:]
+
+
+def files_of(saved: Path) -> list[Path]:
+    folder = saved / "bergamot_linker"
+    names = ["encoder/model.safetensors", "index/strings.arrow", "index/postings.npy"]
+    return [folder / name for name in [*names, "index/concepts/aliases.arrow"]]
+
+
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize(
+    ("damage", "code"),
+    [
+        (lambda path: path.unlink(), "B001"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "B005"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?"), "B006"),
+    ],
+)
+def test_a_damaged_file_is_named(saved, number, damage, code):
+    path = files_of(saved)[number]
+    damage(path)
+    with pytest.raises(BergamotError, match=code) as error:
+        spacy.load(saved)
+    assert path.name in str(error.value)
+
+
+def test_an_index_of_another_format_version_is_refused(saved):
+    manifest = saved / "bergamot_linker/index/manifest.json"
+    manifest.write_text(manifest.read_text().replace('"format_version": 1', '"format_version": 9'))
+    with pytest.raises(BergamotError, match="B004"):
+        spacy.load(saved)
+
+
+def test_the_index_of_another_language_model_is_refused(saved, concepts, tmp_path):
+    nlp = spacy.load(saved)
+    other = write_lm(tmp_path / "other", seed=1)
+    linker = nlp.get_pipe("bergamot_linker")
+    linker.initialize(
+        lambda: [], encoder=language_model(str(other)), index=alias_index(str(concepts))
+    )
+    linker.bundles["index"].copy_to(saved / "bergamot_linker/index")
+    with pytest.raises(BergamotError, match="B031"):
+        spacy.load(saved)
+
+
+def test_bytes_of_something_else_are_refused(nlp):
+    with pytest.raises(BergamotError, match="B035"):
+        nlp.get_pipe("bergamot_linker").from_bytes(b"\x81\xa1a\x01")
+
+
+def test_nmslib_finds_what_the_exact_engine_finds(make_nlp):
+    indexes = [
+        make_nlp(engine=engine).get_pipe("bergamot_linker").generator.index
+        for engine in ("nmslib", "exact")
+    ]
+    vectors = np.random.default_rng(0).standard_normal((20, 32)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    (rows, scores), (exact_rows, exact_scores) = (index.search(vectors, 5) for index in indexes)
+    assert (rows == exact_rows).mean() > 0.95
+    np.testing.assert_allclose(np.sort(scores), np.sort(exact_scores), atol=1e-3)
+    for bad in (vectors[:, :8], vectors * np.nan, vectors * 0):
+        with pytest.raises(BergamotError, match="B021"):
+            indexes[0].search(bad, 3)
+
+
+def test_an_unknown_engine_is_refused(make_nlp):
+    with pytest.raises(BergamotError, match="B020"):
+        make_nlp(engine="nothing")
+
+
+def test_a_failed_build_leaves_nothing_behind(concepts, tmp_path, monkeypatch):
+    encoder = type("Broken", (), {"dim": 4, "encode": lambda self, names: 1 / 0})()
+    with pytest.raises(ZeroDivisionError):
+        AliasIndex.build(tmp_path / "index", concepts, encoder, lm_fingerprint="x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_of_ours_is_overwritten_by_mistake(nlp, tmp_path):
+    target = tmp_path / "out/bergamot_linker/index"
+    target.mkdir(parents=True)
+    (target / "thesis.txt").write_text("mine")
+    with pytest.raises(BergamotError, match="B008"):
+        nlp.to_disk(tmp_path / "out")
+    assert (target / "thesis.txt").read_text() == "mine"
