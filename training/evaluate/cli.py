@@ -45,6 +45,7 @@ def evaluate_cli(
         str, typer.Option(help=f"Which mentions count: {', '.join(PROTOCOLS)}")
     ] = "full",
     device: Annotated[str, typer.Option(help="torch device: cpu, auto, cuda:0")] = "cpu",
+    precision: Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")] = "fp32",
 ) -> None:
     """Measure how often the gold concept is retrieved: Acc@k over concepts and over names."""
     if protocol not in PROTOCOLS:
@@ -57,6 +58,7 @@ def evaluate_cli(
         exact_search=exact_search,
         protocol=protocol,
         device=device,
+        precision=precision,
     )
     with atomic_file(output) as path:
         path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf8")
@@ -72,6 +74,7 @@ def run_evaluation(
     exact_search: bool = False,
     protocol: str = "full",
     device: str = "cpu",
+    precision: str = "fp32",
 ) -> dict[str, Any]:
     """Evaluate every system on the same queries and dictionary; return the report."""
     dictionary = Dictionary(read_dictionary(dictionary_path))
@@ -83,7 +86,13 @@ def run_evaluation(
     systems: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         for retriever in _retrievers(
-            dictionary, lms, Path(folder), baselines, exact_search=exact_search, device=device
+            dictionary,
+            lms,
+            Path(folder),
+            baselines,
+            exact_search=exact_search,
+            device=device,
+            precision=precision,
         ):
             logger.info("Evaluating %s on %d mentions", retriever.name, len(queries))
             systems[retriever.name] = evaluate(retriever, queries, dictionary)
@@ -93,6 +102,7 @@ def run_evaluation(
         "mentions": len(queries),
         "skipped": {**read.skipped, "gold not in the dictionary": len(read.queries) - len(known)},
         "lms": {name: fingerprint(path) for name, path in lms.items()},
+        "precision": precision,
         "systems": systems,
     }
 
@@ -129,13 +139,14 @@ def _retrievers(
     *,
     exact_search: bool,
     device: str,
+    precision: str,
 ) -> Any:
     """Yield retrievers one by one, so that only one language model is in memory."""
     if baselines:
         yield ExactRetriever(dictionary)
         yield TfidfRetriever(dictionary)
     for name, path in lms.items():
-        encoder = TextEncoder.open(path, device=device)
+        encoder = TextEncoder.open(path, device=device, precision=precision)
         vectors = encoder.encode(dictionary.names, progress=True)
         if exact_search:
             exact: Retriever = DenseRetriever(encoder, vectors, name=f"{name} (exact)")
