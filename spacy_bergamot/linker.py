@@ -359,10 +359,7 @@ class BergamotLinker(Pipe):
 
     def _mentions(self, doc: Doc) -> list[Span]:
         key, discard = self.settings["spans_key"], self.settings["labels_discard"]
-        if key is None:
-            spans = list(doc.ents)
-        else:
-            spans = list(doc.spans[key]) if key in doc.spans else []
+        spans = doc.ents if key is None else doc.spans.get(key, [])
         overwrite = self.settings["overwrite"]
         return [s for s in spans if s.label_ not in discard and (overwrite or not s.kb_id)]
 

@@ -6,6 +6,7 @@ split there, so that entities are exact.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -178,10 +179,10 @@ class BergamotMentions(Pipe):
 
     def _find(self, doc: Doc) -> list[tuple[int, int, str]]:
         """Return (start, end, group) of every window of the text that is an alias."""
-        windows = list(self._windows(doc))
+        windows, text = list(self._windows(doc)), doc.text
         keys: list[int] = []
         for start, end in windows:
-            surface = doc.text[start:end]
+            surface = text[start:end]
             keys += [string_key(normalize(surface)), string_key(_capitals(surface) or "")]
         found = find_keys(self.keys, np.array(keys, dtype=np.uint64)).reshape(-1, 2).max(1)
         return [
@@ -231,17 +232,18 @@ def write_mention_keys(path: Path, table: ConceptTable) -> None:
 def split_tokens(doc: Doc, borders: set[int]) -> None:
     """Split every token that has one of the borders (characters of the document) inside."""
     cuts: dict[int, list[int]] = {}
-    for token in doc:
-        inside = sorted(b - token.idx for b in borders if token.idx < b < token.idx + len(token))
-        if inside:
-            cuts[token.i] = inside
+    starts = np.array([token.idx for token in doc], dtype=np.int64)
+    for border in sorted(borders):
+        i = int(np.searchsorted(starts, border, side="right")) - 1
+        if starts[i] < border < starts[i] + len(doc[i]):
+            cuts.setdefault(i, []).append(border - int(starts[i]))
     if not cuts:
         return
     with doc.retokenize() as retokenizer:
         for i, inside in cuts.items():
             text = doc[i].text
             bounds = [0, *inside, len(text)]
-            parts = [text[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+            parts = [text[a:b] for a, b in pairwise(bounds)]
             retokenizer.split(doc[i], parts, heads=[(doc[i], n) for n in range(len(parts))])
 
 

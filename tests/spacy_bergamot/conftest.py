@@ -24,7 +24,8 @@ CONCEPTS = {
     "C06": ("T023", {"ENG": ["heart"], "SPA": ["corazón"], "RUS": ["сердце"]}),
     "C07": ("T121", {"ENG": ["aspirin", "acetylsalicylic acid", "ASA"], "GER": ["Aspirin"]}),
     "C08": ("T121", {"ENG": ["insulin"], "JPN": ["インスリン"]}),
-    "C09": ("T060", {"ENG": ["magnetic resonance imaging", "MRI"], "SPA": ["resonancia magnética"]}),
+    "C09": ("T060", {"ENG": ["magnetic resonance imaging", "MRI"],
+                     "SPA": ["resonancia magnética"]}),
     "C10": ("T184", {"ENG": ["fever", "pyrexia"], "GER": ["Fieber"], "JPN": ["発熱"]}),
 }  # fmt: skip
 GROUPS = {

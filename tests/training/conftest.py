@@ -61,7 +61,9 @@ def write_training_set(path: Path) -> Path:
 def _save_csr(folder: Path, name: str, rows: list[list[int]]) -> None:
     indptr = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     np.save(folder / f"{name}_indptr.npy", indptr)
-    np.save(folder / f"{name}.npy", np.array(sum(rows, []), dtype=np.int32))
+    np.save(
+        folder / f"{name}.npy", np.array([value for row in rows for value in row], dtype=np.int32)
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,94 @@
+"""The shape of the project: imports, registered names, what the project file names."""
+
+import ast
+import importlib.metadata
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = sorted((ROOT / "spacy_bergamot").rglob("*.py"))
+CODE = [*PACKAGE, *sorted((ROOT / "training").rglob("*.py"))]
+
+
+def imported(path: Path) -> set[str]:
+    """Return every imported module of a file, those inside functions too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=lambda path: path.name)
+def test_the_package_knows_nothing_of_training(path: Path):
+    tops = {name.partition(".")[0] for name in imported(path)}
+    assert not tops & {"training", "torch_geometric", "polars", "sklearn", "rapidfuzz", "pickle"}
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda path: path.name)
+def test_nothing_is_pickled_or_evaluated(path: Path):
+    tree = ast.parse(path.read_text(encoding="utf8"))
+    calls = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert not calls & {"eval", "exec"}
+    assert not imported(path) & {"pickle", "dill", "cloudpickle"}
+    assert "torch.save" not in path.read_text(encoding="utf8")
+
+
+def test_preprocessing_needs_no_torch():
+    for path in (ROOT / "training/preprocess").glob("*.py"):
+        assert not any(name.partition(".")[0] == "torch" for name in imported(path)), path
+
+
+@pytest.mark.parametrize(
+    "module", ["spacy_bergamot.text_encoder", "spacy_bergamot.concepts", "training.bergamot.run"]
+)
+def test_training_machines_need_no_spacy(module: str):
+    code = f"import sys; sys.modules['spacy'] = None; import {module}"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)
+
+
+def test_importing_the_linker_imports_no_heavy_library():
+    code = (
+        "import sys, spacy_bergamot.text_encoder, spacy_bergamot.alias_index\n"
+        "assert not {'torch', 'transformers', 'nmslib'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)
+
+
+def test_every_entry_point_resolves():
+    points = importlib.metadata.distribution("spacy_bergamot").entry_points
+    assert {"bergamot_linker", "bergamot_mentions"} <= {point.name for point in points}
+    for point in points:
+        assert callable(point.load())
+
+
+def test_every_dependency_of_the_project_is_made_or_tracked():
+    project = yaml.safe_load((ROOT / "project.yml").read_text(encoding="utf8"))
+    commands = {command["name"]: command for command in project["commands"]}
+    made: set[str] = set()
+    for command in commands.values():
+        made |= {*command.get("outputs", []), *command.get("outputs_no_cache", [])}
+    for command in commands.values():
+        assert command["help"]
+        for dep in command.get("deps", []):
+            path = dep
+            for name, value in project["vars"].items():
+                path = path.replace(f"${{vars.{name}}}", str(value))
+            assert dep in made or (ROOT / path).exists(), dep
+    for step in project["workflows"]["all"]:
+        assert step in commands
+
+
+def test_modules_stay_small():
+    for path in CODE:
+        assert len(path.read_text(encoding="utf8").splitlines()) <= 460, path

@@ -1,0 +1,104 @@
+"""The whole project on the sample with a tiny config, and its wheel in another environment."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from weasel import project_run
+
+ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the workflow `all` in a copy of the project: 30 steps of training."""
+    root = tmp_path_factory.mktemp("project")
+    for name in ("project.yml", "configs", "assets", "training", "spacy_bergamot"):
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, root / name)
+    project_run(root, "all", overrides={"vars.max_steps": 30}, capture=True)
+    return root
+
+
+@pytest.fixture(scope="module")
+def wheel(project: Path) -> Path:
+    return next(project.glob("packages/*/dist/*.whl"))
+
+
+def test_every_step_leaves_its_output(project: Path):
+    report = json.loads((project / "metrics/held_out.json").read_text())
+    assert set(report["systems"]) == {"exact", "tf-idf", "untrained", "trained"}
+    assert len(report["systems"]["trained"]) == 12  # ten languages, macro, micro
+    history = json.loads((project / "models/train/history.json").read_text())
+    assert history[-1]["step"] == 30
+    assert {"text", "node", "intermodal", "dgi"} <= history[-1].keys()
+
+
+def test_a_second_run_skips_what_is_done(project: Path):
+    before = (project / "models/train/lm/manifest.json").stat().st_mtime_ns
+    project_run(project, "train", overrides={"vars.max_steps": 30}, capture=True)
+    assert (project / "models/train/lm/manifest.json").stat().st_mtime_ns == before
+
+
+def test_the_wheel_needs_the_package_and_nothing_of_training(wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        metadata = next(name for name in names if name.endswith("METADATA"))
+        lines = archive.read(metadata).decode().splitlines()
+        texts = b"".join(
+            archive.read(n) for n in names if n.endswith((".cfg", "meta.json", "manifest.json"))
+        )
+    needs = [line for line in lines if line.startswith("Requires-Dist")]
+    assert any("spacy_bergamot" in need.replace("-", "_") for need in needs)
+    assert not any("polars" in need or "geometric" in need for need in needs)
+    assert not any("training" in name for name in names)
+    assert str(ROOT).encode() not in texts
+    assert b"corpus/kb" not in texts
+
+
+def test_the_packages_own_wheel_ships_the_package_only(tmp_path: Path):
+    shutil.copytree(
+        ROOT, tmp_path / "src",
+        ignore=shutil.ignore_patterns(".git", ".venv", "corpus", "models", "*.egg-info"),
+    )  # fmt: skip
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", str(tmp_path)]
+    subprocess.run([*command, str(tmp_path / "src")], check=True, capture_output=True, timeout=300)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+        tops = {name.partition("/")[0] for name in archive.namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"spacy_bergamot"}
+
+
+def test_the_wheel_links_in_an_environment_of_its_own(project: Path, wheel: Path, tmp_path: Path):
+    """The environment sees the installed dependencies, not the checkout."""
+    home = tmp_path / "env"
+    venv.create(home, with_pip=False)
+    python = home / "bin/python"
+    site = next(home.glob("lib/python*/site-packages"))
+    (site / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    code = (
+        "import spacy, xx_bergamot_sample\n"
+        "nlp = xx_bergamot_sample.load()\n"
+        "texts = ['She has high blood pressure.', '患者は糖尿病がある。', 'Инфаркт миокарда',"
+        " 'Hipertensión arterial', 'Vorhofflimmern']\n"
+        "print([[e.kb_id_ for e in doc.ents] for doc in nlp.pipe(texts)])"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    result = subprocess.run(
+        [str(python), "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        timeout=240, check=False,
+    )  # fmt: skip
+    expected = [["C0020538"], ["C0011849"], ["C0027051"], ["C0020538"], ["C0004238"]]
+    assert result.stdout.strip().splitlines()[-1:] == [str(expected)], result.stderr[-3000:]

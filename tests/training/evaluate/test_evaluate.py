@@ -1,0 +1,126 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from training.errors import BergamotError
+from training.evaluate.cli import render, run_evaluation
+from training.evaluate.dictionary import Dictionary
+from training.evaluate.metrics import evaluate
+from training.evaluate.protocols import select
+from training.evaluate.readers import Query, read_dictionary, read_queries
+from training.evaluate.retrievers import ExactRetriever, TfidfRetriever, top_rows
+
+DICTIONARY = "C1||heart attack\nC1||Myocardial infarction\nC2||common cold\nC3|C2||cold\nC4||gout\n"
+QUERIES = "C1||Heart  Attack\nC2|C9||cold\nC3||cold\nC1||myocardial infarctions\nC4||zzz\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "dictionary.txt").write_text(DICTIONARY)
+    (tmp_path / "queries.txt").write_text(QUERIES)
+    return tmp_path
+
+
+def test_acc_over_concepts_and_names(files: Path):
+    dictionary = Dictionary(read_dictionary(files / "dictionary.txt"))
+    queries = read_queries(files / "queries.txt").queries
+    table = evaluate(ExactRetriever(dictionary), queries, dictionary)["queries"]
+    assert table["n"] == 5
+    # "cold" names C2 and C3: over concepts C2 comes first, over names both are hit at once.
+    assert table["acc@1"] == pytest.approx(100 * 2 / 5)
+    assert table["acc@5"] == pytest.approx(100 * 3 / 5)
+    assert table["acc@1_names"] == pytest.approx(100 * 3 / 5)
+
+
+def test_protocols_drop_what_the_dictionary_has(files: Path):
+    dictionary = Dictionary(read_dictionary(files / "dictionary.txt"))
+    queries = read_queries(files / "queries.txt").queries
+    assert len(select(queries, dictionary, "full")) == 5
+    kept = [query.mention for query in select(queries, dictionary, "filtered")]
+    assert kept == ["Heart  Attack", "myocardial infarctions", "zzz"]
+    far = [query.mention for query in select(queries, dictionary, "filtered_0.2")]
+    assert far == ["zzz"]
+
+
+@pytest.mark.parametrize(("mention", "kept"), [("abcd", True), ("abcde", True), ("abcdef", True)])
+def test_the_distance_bound_is_strict(mention: str, kept: bool):
+    near = Dictionary([("C1", mention[:-1] + "x")])
+    ratio = 1 / len(mention)
+    query = Query(mention, frozenset({"C1"}), "g")
+    assert (
+        (select([query], near, "filtered_0.2") == [query])
+        == (ratio >= 0.2)
+        == (kept and ratio >= 0.2)
+    )
+
+
+def test_concept_folders_and_gold_sentences(tmp_path: Path):
+    folder = tmp_path / "set"
+    folder.mkdir()
+    (folder / "a.concept").write_text(
+        "1||0|4||DISO||cold||C2||||\n2||5|9||DISO||gout||C4\nbroken\n"
+    )
+    read = read_queries(folder)
+    assert [(q.mention, set(q.concept_ids), q.group) for q in read.queries] == [
+        ("cold", {"C2"}, "set"),
+        ("gout", {"C4"}, "set"),
+    ]
+    assert read.skipped == {"malformed line": 1}
+    entities = [
+        {"start": 0, "end": 4, "text": "gout", "concept_id": "C4"},
+        {"start": 5, "end": 8, "text": "and", "concept_id": "NIL"},
+        {"start": 0, "end": 3, "text": "gout", "concept_id": "C4"},
+    ]
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(
+        json.dumps({"language": "ENG", "text": "gout and", "entities": entities}) + "\n{\n"
+    )
+    read = read_queries(gold)
+    assert [(q.mention, q.group) for q in read.queries] == [("gout", "ENG")]
+    assert read.skipped == {"NIL": 1, "offsets disagree with the text": 1, "malformed line": 1}
+
+
+def test_a_whole_evaluation_with_its_table(files: Path):
+    report = run_evaluation(files / "dictionary.txt", files / "queries.txt", lms={})
+    assert set(report["systems"]) == {"exact", "tf-idf"}
+    assert report["systems"]["tf-idf"]["micro"]["acc@1"] >= 60
+    assert "tf-idf" in render(report)
+
+
+def test_top_rows_breaks_ties_by_row():
+    scores = np.array([[0.5, 0.9, 0.5, 0.5, 0.0]], dtype=np.float32)
+    assert top_rows(scores, 3, above=0.0).tolist() == [[1, 0, 2]]
+    assert top_rows(scores, 5, above=0.0).tolist() == [[1, 0, 2, 3, -1]]
+
+
+def test_tfidf_finds_spelling_variants():
+    dictionary = Dictionary([("C1", "hypertension"), ("C2", "hypotension"), ("C3", "gout")])
+    rows = TfidfRetriever(dictionary).search(["hypertensions", "qqq"], 2)
+    assert dictionary.concepts[rows[0, 0]] == ("C1",)
+    assert rows[1].tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("content", "code"), [("C1|heart\n", "T302"), ("||heart\n", "T302"), (None, "T301")]
+)
+def test_a_bad_dictionary_names_file_and_line(tmp_path: Path, content: str | None, code: str):
+    path = tmp_path / "d.txt"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(BergamotError, match=code) as error:
+        read_dictionary(path)
+    assert "d.txt" in str(error.value)
+
+
+def test_queries_of_another_knowledge_base_are_refused(files: Path):
+    (files / "queries.txt").write_text("X1||heart\n")
+    with pytest.raises(BergamotError, match="T306"):
+        run_evaluation(files / "dictionary.txt", files / "queries.txt", lms={})
+
+
+def test_a_file_that_is_not_utf8(tmp_path: Path):
+    (tmp_path / "q.txt").write_bytes(b"C1||h\xe9art\n")
+    with pytest.raises(BergamotError, match="T304"):
+        read_queries(tmp_path / "q.txt")
