@@ -221,7 +221,7 @@ def pad_tokens(tokens: Sequence[Sequence[int]], pad: int) -> tuple["torch.Tensor
     return torch.from_numpy(ids), torch.from_numpy(mask.astype(np.int64))
 
 
-def length_batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[np.ndarray]:
+def length_batches(lengths: Sequence[int] | np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
     """Yield row numbers in order of length; a batch has at most `batch_tokens` token slots."""
     order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")[::-1]
     start = 0

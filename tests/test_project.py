@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from weasel import project_run
+from weasel.cli.run import project_run
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.slow

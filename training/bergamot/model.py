@@ -35,6 +35,7 @@ class BergamotModel(nn.Module):
         self.lm = lm
         self.graph_encoder = graph_encoder
         self.objectives = nn.ModuleDict(objectives)
+        self.weights = {name: objective.weight for name, objective in objectives.items()}
         self.pooling = pooling
         self.detach_neighbours = detach_neighbours
 
@@ -45,7 +46,7 @@ class BergamotModel(nn.Module):
 
     def total(self, losses: Mapping[str, Tensor]) -> Tensor:
         """Return Σ weight · loss."""
-        weighted = [losses[name] * self.objectives[name].weight for name in losses]
+        weighted = [losses[name] * self.weights[name] for name in losses]
         return torch.stack(weighted).sum()
 
     def embed(self, batch: Batch) -> Embeddings:
