@@ -26,6 +26,7 @@ TEST = [
     "pytest>=7.4",
     "pytest-timeout",
     "pytest-xdist",
+    "pyyaml",
     "pytorch-metric-learning>=2.3",
     "ruff>=0.5",
 ]

@@ -67,29 +67,36 @@ def test_the_wheel_needs_the_package_and_nothing_of_training(wheel: Path):
     assert b"corpus/kb" not in texts
 
 
-def test_the_packages_own_wheel_ships_the_package_only(tmp_path: Path):
-    shutil.copytree(
-        ROOT, tmp_path / "src",
-        ignore=shutil.ignore_patterns(".git", ".venv", "corpus", "models", "*.egg-info"),
-    )  # fmt: skip
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", str(tmp_path)]
-    subprocess.run([*command, str(tmp_path / "src")], check=True, capture_output=True, timeout=300)
-    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+@pytest.fixture(scope="module")
+def own_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel of spacy_bergamot from a copy of the checkout."""
+    root = tmp_path_factory.mktemp("wheel")
+    skipped = shutil.ignore_patterns(".git", ".venv", "corpus", "models", "*.egg-info", "build")
+    shutil.copytree(ROOT, root / "src", ignore=skipped)
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", str(root)]
+    subprocess.run([*command, str(root / "src")], check=True, capture_output=True, timeout=300)
+    return next(root.glob("*.whl"))
+
+
+def test_the_packages_own_wheel_ships_the_package_only(own_wheel: Path):
+    with zipfile.ZipFile(own_wheel) as archive:
         tops = {name.partition("/")[0] for name in archive.namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"spacy_bergamot"}
 
 
-def test_the_wheel_links_in_an_environment_of_its_own(project: Path, wheel: Path, tmp_path: Path):
+def test_the_wheel_links_in_an_environment_of_its_own(wheel: Path, own_wheel: Path, tmp_path: Path):
     """The environment sees the installed dependencies, not the checkout."""
     home = tmp_path / "env"
     venv.create(home, with_pip=False)
     python = home / "bin/python"
     site = next(home.glob("lib/python*/site-packages"))
     (site / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
+    for path in (own_wheel, wheel):
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(site)
     code = (
-        "import spacy, xx_bergamot_sample\n"
+        "import spacy_bergamot, xx_bergamot_sample\n"
+        f"assert spacy_bergamot.__file__.startswith({str(site)!r})\n"
         "nlp = xx_bergamot_sample.load()\n"
         "texts = ['She has high blood pressure.', '患者は糖尿病がある。', 'Инфаркт миокарда',"
         " 'Hipertensión arterial', 'Vorhofflimmern']\n"
