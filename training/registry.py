@@ -9,6 +9,10 @@ class registry(confection.registry):
 
     text_encoders = catalogue.create("spacy_bergamot", "text_encoders")
     graph_encoders = catalogue.create("spacy_bergamot", "graph_encoders")
+    losses = catalogue.create("spacy_bergamot", "losses")
+    adapters = catalogue.create("spacy_bergamot", "adapters")
+    loggers = catalogue.create("spacy_bergamot", "loggers")
+    validations = catalogue.create("spacy_bergamot", "validations")
     objectives = catalogue.create("spacy_bergamot", "objectives")
     optimizers = catalogue.create("spacy_bergamot", "optimizers")
     batches = catalogue.create("spacy_bergamot", "batches")

@@ -5,8 +5,9 @@ of worker processes, sees the same batches in the same order.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,19 +23,44 @@ from training.registry import registry
 
 
 @dataclass
+class Chunk:
+    """Names that go through the language model together.
+
+    ids, mask (int64 (rows, tokens)): Token ids and attention mask.
+    start (int): Row of its first name in the batch's table of vectors.
+    index (int): Its number in the batch.
+    trains (bool): False if no gradient is wanted of it.
+    """
+
+    ids: Tensor
+    mask: Tensor
+    start: int
+    index: int
+    trains: bool
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Chunk":
+        return replace(self, ids=change(self.ids), mask=change(self.mask))
+
+
+@dataclass
 class Batch:
     """One batch of N pairs over n local nodes, the N centres first.
 
-    chunks (list[tuple[Tensor, Tensor]]): Token ids and masks (rows, tokens) of the distinct names
-        of each view, in order of length; a chunk is one forward pass of the language model.
-    rows (int64 (2, n)): Row of every node's name in the chunks on end, a row of numbers a view.
+    chunks (list[Chunk]): The distinct names of each view in order of length; with several
+        processes, those that this one encodes.
+    names (int): Distinct names of both views together, of all processes.
+    tokens, slots (int): Real tokens of the distinct names, and slots with padding.
+    rows (int64 (2, n)): Row of every node's name in the table of vectors, a row of numbers a view.
     edges (int64 (2, e)): Sources and targets among the local nodes.
     relations (int64 (e,)): Relation ids.
     labels (int64 (N,)): Concepts of the centres.
     homonyms (bool (N, N)): Pairs of centres whose concepts share a name.
     """
 
-    chunks: list[tuple[Tensor, Tensor]]
+    chunks: list[Chunk]
+    names: int
+    tokens: int
+    slots: int
     rows: Tensor
     edges: Tensor
     relations: Tensor
@@ -43,49 +69,41 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """Return the batch on a device, copied without blocking."""
-        moved = {
-            field.name: getattr(self, field.name).to(device, non_blocking=True)
-            for field in fields(self)
-            if field.name != "chunks"
+        return self._map(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pin_memory(self) -> "Batch":
+        """Return the batch in page-locked memory; the data loader calls this."""
+        return self._map(Tensor.pin_memory)
+
+    def _map(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        tensors: dict[str, Any] = {
+            name: change(value) for name, value in values.items() if isinstance(value, Tensor)
         }
-        chunks = [
-            (ids.to(device, non_blocking=True), mask.to(device, non_blocking=True))
-            for ids, mask in self.chunks
-        ]
-        return Batch(chunks=chunks, **moved)
+        return replace(self, chunks=[chunk.map(change) for chunk in self.chunks], **tensors)
 
 
+@registry.batches("pairs.v1")
 @dataclass(frozen=True)
 class BatchSettings:
     """What a batch is made of.
 
-    size (int): Positive pairs a batch.
+    size (int): Positive pairs a batch, over all processes.
     neighbours (int): Sampled neighbours of a node, without replacement.
     hops (int): Depth of the neighbourhoods.
     chunk_tokens (int): Token slots of one forward pass of the language model.
     exclude_homonyms (bool): Keep concepts that share a name out of the negatives.
+    detach_neighbours (bool): Send no gradient into the neighbours' text embeddings.
     workers (int): Processes that prepare batches ahead; 0 prepares them in the main process.
     """
 
-    size: int
-    neighbours: int
-    hops: int
-    chunk_tokens: int
-    exclude_homonyms: bool
-    workers: int
-
-
-@registry.batches("pairs.v1")
-def make_batch_settings(
-    size: int = 256,
-    neighbours: int = 3,
-    hops: int = 1,
-    chunk_tokens: int = 4096,
-    exclude_homonyms: bool = True,
-    workers: int = 0,
-) -> BatchSettings:
-    """Configure batches; see `BatchSettings`."""
-    return BatchSettings(size, neighbours, hops, chunk_tokens, exclude_homonyms, workers)
+    size: int = 256
+    neighbours: int = 3
+    hops: int = 1
+    chunk_tokens: int = 4096
+    exclude_homonyms: bool = True
+    detach_neighbours: bool = False
+    workers: int = 0
 
 
 class BatchMaker(torch.utils.data.Dataset):
@@ -95,6 +113,7 @@ class BatchMaker(torch.utils.data.Dataset):
     tokens (TokenStore): Token ids by name id.
     graph (bool): Sample neighbourhoods; without, a batch has centres only.
     pad (int): Id of the padding token.
+    rank, processes (int): Make the chunks of one of so many processes.
     """
 
     def __init__(
@@ -106,6 +125,8 @@ class BatchMaker(torch.utils.data.Dataset):
         seed: int,
         graph: bool,
         pad: int,
+        rank: int = 0,
+        processes: int = 1,
     ) -> None:
         if len(data.pairs) < settings.size:
             raise BergamotError(Errors.T204.format(size=settings.size, pairs=len(data.pairs)))
@@ -115,6 +136,8 @@ class BatchMaker(torch.utils.data.Dataset):
         self.seed = seed
         self.graph = graph
         self.pad = pad
+        self.rank = rank
+        self.processes = processes
         self.sampler = NeighbourSampler(
             data.graph_indptr,
             data.graph_sources,
@@ -147,11 +170,14 @@ class BatchMaker(torch.utils.data.Dataset):
         pairs = np.asarray(self.data.pairs[rows])
         subgraph = self._neighbourhoods(pairs[:, 0], rng)
         names = self._names(pairs, subgraph, rng)
-        chunks, name_rows = self._encode_plan(names)
+        plan = self._encode_plan(names, len(pairs))
         edges = np.stack([subgraph.sources, subgraph.targets])
         return Batch(
-            chunks=chunks,
-            rows=torch.from_numpy(name_rows),
+            chunks=self._own_chunks(plan),
+            names=len(plan.names),
+            tokens=plan.tokens,
+            slots=plan.slots,
+            rows=torch.from_numpy(plan.rows),
             edges=torch.from_numpy(edges),
             relations=torch.from_numpy(subgraph.relations),
             labels=torch.from_numpy(pairs[:, 0].astype(np.int64)),
@@ -177,21 +203,55 @@ class BatchMaker(torch.utils.data.Dataset):
         drawn = starts + (rng.random((VIEWS, len(others))) * counts).astype(np.int64)
         return np.concatenate([pairs[:, 1:].T, self.data.node_names[drawn]], axis=1)
 
-    def _encode_plan(self, names: np.ndarray) -> tuple[list[tuple[Tensor, Tensor]], np.ndarray]:
-        """Return chunks of distinct names a view, and where every node's name is in them."""
+    def _encode_plan(self, names: np.ndarray, centres: int) -> "_Plan":
+        """Return the distinct names a view in chunks, and where every node's name is in them.
+
+        Where neighbours are detached, names that no centre carries get chunks of their own.
+        """
         keys = names.astype(np.int64) * VIEWS + np.arange(VIEWS)[:, None]
         distinct, inverse = np.unique(keys, return_inverse=True)
-        distinct_names = distinct // VIEWS
-        order = list(
-            length_batches(self.tokens.lengths(distinct_names), self.settings.chunk_tokens)
-        )
+        inverse = inverse.reshape(names.shape)
+        trains = np.ones(len(distinct), dtype=bool)
+        if self.settings.detach_neighbours:
+            trains[:] = False
+            trains[inverse[:, :centres]] = True
+        lengths = self.tokens.lengths(distinct // VIEWS)
         chunks = []
-        for rows in order:
-            ids, mask = self.tokens.padded(distinct_names[rows], pad=self.pad)
-            chunks.append((torch.from_numpy(ids), torch.from_numpy(mask)))
+        for rows in (np.flatnonzero(trains), np.flatnonzero(~trains)):
+            batches = length_batches(lengths[rows], self.settings.chunk_tokens)
+            chunks += [rows[chosen] for chosen in batches]
         position = np.empty(len(distinct), dtype=np.int64)
-        position[np.concatenate(order)] = np.arange(len(distinct))
-        return chunks, position[inverse].reshape(names.shape)
+        position[np.concatenate(chunks)] = np.arange(len(distinct))
+        return _Plan(
+            names=distinct // VIEWS,
+            chunks=chunks,
+            trains=[bool(trains[chunk[0]]) for chunk in chunks],
+            rows=position[inverse],
+            costs=[int(lengths[chunk].max()) * len(chunk) for chunk in chunks],
+            tokens=int(lengths.sum()),
+        )
+
+    def _own_chunks(self, plan: "_Plan") -> list[Chunk]:
+        """Return this process's chunks: the dearest go first, to the process with least work."""
+        load = np.zeros(self.processes)
+        owner = np.zeros(len(plan.chunks), dtype=int)
+        for index in np.argsort(-np.asarray(plan.costs), kind="stable"):
+            owner[index] = load.argmin()
+            load[owner[index]] += plan.costs[index]
+        starts = np.cumsum([0, *map(len, plan.chunks)])
+        chunks = []
+        for index in np.flatnonzero(owner == self.rank):
+            ids, mask = self.tokens.padded(plan.names[plan.chunks[index]], pad=self.pad)
+            chunks.append(
+                Chunk(
+                    torch.from_numpy(ids),
+                    torch.from_numpy(mask),
+                    int(starts[index]),
+                    int(index),
+                    plan.trains[index],
+                )
+            )
+        return chunks
 
     def _homonyms(self, concepts: np.ndarray) -> np.ndarray:
         """Return bool (N, N): concepts i and j differ and share a name."""
@@ -203,3 +263,19 @@ class BatchMaker(torch.utils.data.Dataset):
             if end > start:
                 mask[row] = np.isin(concepts, self.data.homonyms[start:end])
         return mask
+
+
+@dataclass
+class _Plan:
+    """Distinct (name, view)s, the chunks they go in, and where every node's name ends up."""
+
+    names: np.ndarray
+    chunks: list[np.ndarray]
+    trains: list[bool]
+    rows: np.ndarray
+    costs: list[int]
+    tokens: int
+
+    @property
+    def slots(self) -> int:
+        return sum(self.costs)

@@ -1,4 +1,6 @@
-"""Checkpoints of everything: weights, optimiser, scaler, step, random states. No pickle.
+"""Checkpoints of everything: weights, optimiser, scaler, step. No pickle.
+
+Batches and random numbers follow from the seed and the step, so the step stands for them.
 
 A checkpoint is a folder `step-00000100` with safetensors and a manifest, renamed into place when
 it is whole; the newest whole one counts.
@@ -17,7 +19,7 @@ from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
 from training.errors import BergamotError, Errors
 
 KIND = "training-checkpoint"
-VERSION = 1
+VERSION = 2
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +39,6 @@ def save_checkpoint(
     with atomic_folder(path) as folder:
         save_file(_own_copies(model.state_dict()), folder / "model.safetensors")
         save_file(_optimizer_tensors(model, optimizer), folder / "optimizer.safetensors")
-        save_file(_random_states(), folder / "random.safetensors")
         write_manifest(
             folder,
             kind=KIND,
@@ -81,10 +82,6 @@ def load_checkpoint(
     model.load_state_dict(load_file(path / "model.safetensors"))
     _restore_optimizer(model, optimizer, load_file(path / "optimizer.safetensors"))
     scaler.load_state_dict(manifest["scaler"])
-    states = load_file(path / "random.safetensors")
-    torch.set_rng_state(states["cpu"])
-    if "cuda" in states and torch.cuda.is_available():
-        torch.cuda.set_rng_state(states["cuda"])
     return int(manifest["step"])
 
 
@@ -120,10 +117,3 @@ def _restore_optimizer(
             optimizer.state[parameter] = {
                 field: tensor.to(parameter.device) for field, tensor in states[name].items()
             }
-
-
-def _random_states() -> dict[str, Tensor]:
-    states = {"cpu": torch.get_rng_state()}
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
-        states["cuda"] = torch.cuda.get_rng_state()
-    return states

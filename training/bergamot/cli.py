@@ -29,11 +29,17 @@ def train_cli(
 
 
 def device_of(gpu_id: int) -> str:
-    """Return the torch device of a spaCy-style GPU id. RAISES (BergamotError): T201."""
+    """Return the torch device of a spaCy-style GPU id. RAISES (BergamotError): T201.
+
+    Started by torchrun or accelerate, each process takes the GPU of its own local rank.
+    """
     import torch
+
+    from training.bergamot.processes import local_rank
 
     if gpu_id < 0:
         return "cpu"
+    gpu_id += local_rank()
     count = torch.cuda.device_count()
     if gpu_id >= count:
         raise BergamotError(Errors.T201.format(gpu_id=gpu_id, count=count))

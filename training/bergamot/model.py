@@ -20,6 +20,7 @@ class BergamotModel(nn.Module):
     objectives (Mapping[str, Objective]): By name; their weights are above zero.
     pooling (str): "cls" or "mean".
     detach_neighbours (bool): Send no gradient into the neighbours' text embeddings.
+    autocast_dtype (torch.dtype | None): Autocast of both encoders; losses are computed in float32.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class BergamotModel(nn.Module):
         *,
         pooling: str,
         detach_neighbours: bool = False,
+        autocast_dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.lm = lm
@@ -38,10 +40,19 @@ class BergamotModel(nn.Module):
         self.weights = {name: objective.weight for name, objective in objectives.items()}
         self.pooling = pooling
         self.detach_neighbours = detach_neighbours
+        self.autocast_dtype = autocast_dtype
 
-    def forward(self, batch: Batch) -> dict[str, Tensor]:
-        """Return the unweighted loss (scalar) of every objective, by name."""
-        embeddings = self.embed(batch)
+    @property
+    def dim(self) -> int:
+        """Width of the embeddings."""
+        return int(self.lm.config.hidden_size)
+
+    def forward(self, table: Tensor, batch: Batch) -> dict[str, Tensor]:
+        """Return the unweighted loss (scalar) of every objective, by name.
+
+        table (float (names, d)): Text embeddings of the batch's distinct names.
+        """
+        embeddings = self.embed(table, batch)
         return {name: objective(embeddings) for name, objective in self.objectives.items()}
 
     def total(self, losses: Mapping[str, Tensor]) -> Tensor:
@@ -49,10 +60,16 @@ class BergamotModel(nn.Module):
         weighted = [losses[name] * self.weights[name] for name in losses]
         return torch.stack(weighted).sum()
 
-    def embed(self, batch: Batch) -> Embeddings:
+    def encode(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return text embeddings (rows, d) in float32 of token ids (rows, tokens)."""
+        with self._autocast(ids.device):
+            hidden = self.lm(input_ids=ids, attention_mask=mask).last_hidden_state
+        return pool(hidden.float(), mask, self.pooling)
+
+    def embed(self, table: Tensor, batch: Batch) -> Embeddings:
         """Return the embeddings that the objectives need."""
         centres = len(batch.labels)
-        features = self.encode_names(batch)
+        features = table[batch.rows]
         text = features[:, :centres]
         if self.graph_encoder is None:
             return Embeddings(batch.labels, batch.homonyms, text)
@@ -66,13 +83,10 @@ class BergamotModel(nn.Module):
         graph = self._encode_graph(features, edges, batch)
         return Embeddings(batch.labels, batch.homonyms, text, graph, corrupted)
 
-    def encode_names(self, batch: Batch) -> Tensor:
-        """Return text embeddings (2, n, d) of all nodes; a distinct name is encoded once a view."""
-        chunks = [
-            pool(self.lm(input_ids=ids, attention_mask=mask).last_hidden_state, mask, self.pooling)
-            for ids, mask in batch.chunks
-        ]
-        return torch.cat(chunks)[batch.rows]
+    def _autocast(self, device: torch.device) -> Any:
+        return torch.autocast(
+            device.type, dtype=self.autocast_dtype, enabled=self.autocast_dtype is not None
+        )
 
     def _encode_graph(self, features: Tensor, edges: Tensor, batch: Batch) -> Tensor:
         """Return graph embeddings (2, N, d); both views go through as one graph.
@@ -84,8 +98,9 @@ class BergamotModel(nn.Module):
         offsets = nodes * torch.arange(VIEWS, device=edges.device)[:, None, None]
         joined = torch.cat(tuple(edges + offsets), dim=1)
         relations = batch.relations.repeat(VIEWS)
-        output = self.graph_encoder(features.flatten(0, 1), joined, relations)
-        return output.unflatten(0, (VIEWS, nodes))[:, : len(batch.labels)]
+        with self._autocast(features.device):
+            output = self.graph_encoder(features.flatten(0, 1), joined, relations)
+        return output.float().unflatten(0, (VIEWS, nodes))[:, : len(batch.labels)]
 
 
 def corrupt(features: Tensor, edges: Tensor, centres: int, kind: str) -> tuple[Tensor, Tensor]:

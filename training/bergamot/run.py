@@ -6,7 +6,8 @@ import json
 import logging
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,28 @@ import torch
 from catalogue import RegistryError
 from confection import Config, ConfigValidationError
 
+import training.bergamot.adapters
 import training.bergamot.graph_encoders
+import training.bergamot.loggers
 import training.bergamot.objectives.dgi
 import training.bergamot.objectives.intermodal
 import training.bergamot.objectives.node
 import training.bergamot.objectives.text
 import training.bergamot.optimizers
 import training.bergamot.text_encoders  # noqa: F401
-from spacy_bergamot.files import atomic_file, sha256
+from spacy_bergamot.files import atomic_file, atomic_folder, sha256, write_manifest
 from spacy_bergamot.text_encoder import EncoderSettings, resolve_device
+from training.bergamot.adapters import is_adapted, merged
 from training.bergamot.batches import BatchMaker, BatchSettings
 from training.bergamot.export import export_lm
 from training.bergamot.graph_encoders import GraphEncoder
+from training.bergamot.loggers import Write
 from training.bergamot.model import BergamotModel
 from training.bergamot.objectives import Objective
+from training.bergamot.processes import Processes, joined
 from training.bergamot.token_store import TokenStore
-from training.bergamot.trainer import Trainer, TrainerSettings
+from training.bergamot.trainer import HALF, Trainer, TrainerSettings
+from training.bergamot.validation import Validation
 from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet
 from training.registry import registry
@@ -44,6 +51,7 @@ SECTIONS = (
     "optimizer",
     "training",
 )
+OPTIONAL = ("adapter", "loggers", "validation")
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +66,7 @@ def read_config(path: Path, overrides: dict[str, Any]) -> Config:
     except (OSError, ValueError) as reason:
         raise BergamotError(Errors.T210.format(path=path, reason=reason)) from None
     missing = [section for section in SECTIONS if section not in config]
-    unknown = [section for section in config if section not in SECTIONS]
+    unknown = [section for section in config if section not in SECTIONS + OPTIONAL]
     wrong_paths = sorted(set(config.get("paths", {})) ^ {"training_set", "output"})
     wrong_system = sorted(set(config.get("system", {})) ^ {"seed"})
     if missing or unknown or wrong_paths or wrong_system:
@@ -76,34 +84,38 @@ def train(config: Config, *, device: str = "cpu") -> Path:
     """Train the language model that a config describes and export it.
 
     The folder paths.output gets `base/` (the LM at the start), `tokens/`, `checkpoints/`,
-    `history.json`, and at the end `lm/`: a Hugging Face folder.
+    `history.json`, and at the end `lm/`: a Hugging Face folder, the best by validation where
+    there is one. Adapters are merged into it, and stand apart in `adapter/`.
 
     RETURNS (Path): The exported LM folder.
     """
     device = resolve_device(device)
     output = Path(config["paths"]["output"])
     output.mkdir(parents=True, exist_ok=True)
-    with sole_use(output):
+    with joined(device) as processes, sole_use(output) if processes.main else nullcontext():
         data = TrainingSet.open(Path(config["paths"]["training_set"]))
         parts = _resolve(config)
-        seed = config["system"]["seed"]
         identity = config_id(config, data)
-        base, settings = prepare_base(parts["text_encoder"], data, output, identity, seed=seed)
-        torch.manual_seed(seed)
-        trainer = _make_trainer(
-            parts, data, base, settings, output=output, device=device, identity=identity, seed=seed
-        )
-        history = trainer.train()
-        with atomic_file(output / "history.json") as path:
-            path.write_text(json.dumps(history), encoding="utf8")
-        export_lm(output / "lm", trainer.model.lm, base, settings)
+        if processes.main:
+            prepare_base(
+                parts["text_encoder"], data, output, identity, seed=config["system"]["seed"]
+            )
+            _open_tokens(data, output)
+        processes.wait()
+        run = Run(config, parts, data, output, device, identity, processes)
+        trainer = run.trainer()
+        trainer.train()
+        if processes.main:
+            run.export(trainer)
+        processes.wait()
     return output / "lm"
 
 
 def config_id(config: Config, data: TrainingSet) -> str:
     """Return a hash of what decides the weights: the config but its paths and length, the data."""
-    decisive = {name: section for name, section in config.items() if name != "paths"}
-    free = {"checkpoint_every", "log_every"}
+    aside = {"paths", "loggers", "validation"}
+    decisive = {name: section for name, section in config.items() if name not in aside}
+    free = {"checkpoint_every", "log_every", "explosion"}
     decisive["training"] = {k: v for k, v in config["training"].items() if k not in free}
     decisive["batches"] = {k: v for k, v in config["batches"].items() if k != "workers"}
     decisive["data"] = sha256(data.path / "manifest.json")
@@ -111,27 +123,132 @@ def config_id(config: Config, data: TrainingSet) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class Run:
+    """One run's parts, and how they are put together."""
+
+    config: Config
+    parts: dict[str, Any]
+    data: TrainingSet
+    output: Path
+    device: str
+    identity: str
+    processes: Processes
+
+    @property
+    def base(self) -> Path:
+        """Folder of the language model at the start."""
+        return self.output / "base"
+
+    def trainer(self) -> Trainer:
+        """Build model, batches, optimiser and trainer."""
+        settings = EncoderSettings.read(self.base)
+        training: TrainerSettings = self.parts["training"]
+        batch_settings: BatchSettings = self.parts["batches"]
+        seed = self.config["system"]["seed"]
+        torch.manual_seed(seed)
+        model = self._model(settings, training, batch_settings).to(self.device)
+        batches = BatchMaker(
+            self.data,
+            _open_tokens(self.data, self.output),
+            batch_settings,
+            seed=seed,
+            graph=model.graph_encoder is not None,
+            pad=model.lm.config.pad_token_id or 0,
+            rank=self.processes.rank,
+            processes=self.processes.count,
+        )
+        trainer = Trainer(
+            model,
+            self.parts["optimizer"](model),
+            batches,
+            training,
+            output=self.output,
+            device=self.device,
+            config_id=self.identity,
+            seed=seed,
+            processes=self.processes,
+            writers=self._writers(),
+        )
+        if "validation" in self.parts:
+            trainer.validation = Validation(self.parts["validation"], self.base, settings)
+            trainer.keep_best = lambda step: self._export_lm("best", model.lm)
+        return trainer
+
+    def export(self, trainer: Trainer) -> None:
+        """Write lm/, and adapter/ where there is one."""
+        lm = trainer.model.lm
+        if is_adapted(lm):
+            with atomic_folder(self.output / "adapter") as folder:
+                lm.save_pretrained(folder)
+                write_manifest(folder, kind="adapter", version=1)
+        if trainer.validation is None:
+            self._export_lm("lm", lm)
+            return
+        with atomic_folder(self.output / "lm") as folder:
+            shutil.copytree(self.output / "best", folder, dirs_exist_ok=True)
+
+    def _export_lm(self, name: str, lm: Any) -> None:
+        export_lm(self.output / name, merged(lm), self.base, EncoderSettings.read(self.base))
+
+    def _writers(self) -> list[Write]:
+        if not self.processes.main:
+            return []
+        loggers = self.parts.get("loggers", {}).values()
+        return [start(self.output, self.config) for start in loggers]
+
+    def _model(
+        self, settings: EncoderSettings, training: TrainerSettings, batches: BatchSettings
+    ) -> BergamotModel:
+        from transformers import AutoModel
+
+        lm = AutoModel.from_pretrained(self.base, local_files_only=True)
+        if training.activation_checkpointing:
+            lm.gradient_checkpointing_enable({"use_reentrant": False})
+        if "adapter" in self.parts:
+            if training.activation_checkpointing:
+                lm.enable_input_require_grads()
+            lm = self.parts["adapter"](lm)
+        if training.compile:
+            lm.compile(dynamic=True)
+        labels = len(self.data.relation_labels)
+        model = make_model(lm, self.parts, n_relations=labels, pooling=settings.pooling)
+        model.detach_neighbours = batches.detach_neighbours
+        model.autocast_dtype = HALF[training.autocast]
+        return model
+
+
 def prepare_base(
     prepare: Any, data: TrainingSet, output: Path, identity: str, *, seed: int
-) -> tuple[Path, EncoderSettings]:
+) -> None:
     """Put the base LM at output/base, once a run; a run that is resumed finds it there."""
     base, stamp = output / "base", output / "base" / "run.json"
     if stamp.is_file():
         if json.loads(stamp.read_text(encoding="utf8"))["config"] != identity:
             raise BergamotError(Errors.T207.format(path=output))
-        return base, EncoderSettings.read(base)
+        return
     shutil.rmtree(base, ignore_errors=True)
     base.mkdir()
-    settings = prepare(base, data.names, seed)
+    prepare(base, data.names, seed)
     with atomic_file(stamp) as path:
         path.write_text(json.dumps({"config": identity}), encoding="utf8")
-    return base, settings
+
+
+def _open_tokens(data: TrainingSet, output: Path) -> TokenStore:
+    base = output / "base"
+    return TokenStore.open_or_build(
+        output / "tokens",
+        data.names,
+        lm=base,
+        settings=EncoderSettings.read(base),
+        names_id=sha256(data.path / "manifest.json"),
+    )
 
 
 def _resolve(config: Config) -> dict[str, Any]:
     try:
         parts = registry.resolve(
-            {name: config[name] for name in SECTIONS if name not in ("paths", "system")}
+            {name: part for name, part in config.items() if name not in ("paths", "system")}
         )
     except (ConfigValidationError, RegistryError) as error:
         raise BergamotError(Errors.T212.format(reason=error)) from None
@@ -139,51 +256,6 @@ def _resolve(config: Config) -> dict[str, Any]:
     if not any(weight > 0 for weight in weights) or any(weight < 0 for weight in weights):
         raise BergamotError(Errors.T213.format(weights=weights))
     return parts
-
-
-def _make_trainer(
-    parts: dict[str, Any],
-    data: TrainingSet,
-    base: Path,
-    settings: EncoderSettings,
-    *,
-    output: Path,
-    device: str,
-    identity: str,
-    seed: int,
-) -> Trainer:
-    from transformers import AutoModel
-
-    lm = AutoModel.from_pretrained(base, local_files_only=True)
-    training: TrainerSettings = parts["training"]
-    model = make_model(lm, parts, n_relations=len(data.relation_labels), pooling=settings.pooling)
-    model.detach_neighbours = training.detach_neighbours
-    tokens = TokenStore.open_or_build(
-        output / "tokens",
-        data.names,
-        lm=base,
-        settings=settings,
-        names_id=sha256(data.path / "manifest.json"),
-    )
-    batch_settings: BatchSettings = parts["batches"]
-    batches = BatchMaker(
-        data,
-        tokens,
-        batch_settings,
-        seed=seed,
-        graph=model.graph_encoder is not None,
-        pad=lm.config.pad_token_id or 0,
-    )
-    model = model.to(device)
-    return Trainer(
-        model,
-        parts["optimizer"](model),
-        batches,
-        training,
-        checkpoints=output / "checkpoints",
-        device=device,
-        config_id=identity,
-    )
 
 
 def make_model(lm: Any, parts: dict[str, Any], *, n_relations: int, pooling: str) -> BergamotModel:

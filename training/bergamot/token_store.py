@@ -24,19 +24,25 @@ logger = logging.getLogger(__name__)
 class TokenStore:
     """Token ids by name id.
 
+    path (Path): Its folder.
     tokens (uint16 or uint32 (t,)): Ids of all names on end.
     indptr (int64 (n + 1,)): Where each name starts.
     """
 
-    def __init__(self, tokens: np.ndarray, indptr: np.ndarray) -> None:
+    def __init__(self, path: Path, tokens: np.ndarray, indptr: np.ndarray) -> None:
+        self.path = path
         self.tokens = tokens
         self.indptr = indptr
+
+    def __reduce__(self) -> tuple:
+        """Another process maps the same files; arrays that were pickled would be copies."""
+        return TokenStore.open, (self.path,)
 
     @classmethod
     def open(cls, path: Path) -> "TokenStore":
         read_manifest(path, kind=KIND, version=VERSION, checksums=False)
         tokens = np.load(path / "tokens.npy", mmap_mode="r")
-        return cls(tokens, np.load(path / "indptr.npy", mmap_mode="r"))
+        return cls(path, tokens, np.load(path / "indptr.npy", mmap_mode="r"))
 
     @classmethod
     def open_or_build(

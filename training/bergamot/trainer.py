@@ -1,29 +1,39 @@
-"""The training loop: batches to losses to steps, checkpointed and resumable at every step."""
+"""The training loop: batches to steps, logged, validated, checkpointed and resumable."""
 
+import json
 import logging
 import math
 import signal
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from spacy_bergamot.files import atomic_file
 from training.bergamot.batches import Batch, BatchMaker
 from training.bergamot.checkpoint import load_checkpoint, newest_checkpoint, save_checkpoint
+from training.bergamot.loggers import Write
 from training.bergamot.model import BergamotModel
+from training.bergamot.processes import Processes
+from training.bergamot.step import GradientStep
+from training.bergamot.validation import Validation, best
 from training.errors import BergamotError, Errors
 from training.registry import registry
 
 logger = logging.getLogger(__name__)
 
 Autocast = Literal["none", "bf16", "fp16"]
+HALF = {"none": None, "bf16": torch.bfloat16, "fp16": torch.float16}
+HISTORY = "history.json"
 
 
+@registry.trainers("bergamot.v1")
 @dataclass(frozen=True)
 class TrainerSettings:
     """How long and how to step.
@@ -34,20 +44,27 @@ class TrainerSettings:
     warmup_steps (int): Steps of linear warm-up.
     clip (float): Largest gradient norm; 0 switches clipping off.
     autocast (str): "none", "bf16" or "fp16".
-    detach_neighbours (bool): Send no gradient into the neighbours' text embeddings.
+    gradient_cache (bool): Memory of the LM that does not grow with the batch, for one more
+        forward pass.
+    activation_checkpointing (bool): Keep no activations inside the LM's layers.
+    compile (bool): torch.compile the LM.
+    explosion (float): Stop when the total is so many times the first logged one; 0 never stops.
     checkpoint_every (int): Steps between checkpoints.
     log_every (int): Steps between reads of the losses.
     """
 
-    epochs: int
-    max_steps: int
-    schedule: str
-    warmup_steps: int
-    clip: float
-    autocast: Autocast
-    detach_neighbours: bool
-    checkpoint_every: int
-    log_every: int
+    epochs: int = 1
+    max_steps: int = 0
+    schedule: Literal["constant", "linear"] = "constant"
+    warmup_steps: int = 0
+    clip: float = 0.0
+    autocast: Autocast = "none"
+    gradient_cache: bool = False
+    activation_checkpointing: bool = False
+    compile: bool = False
+    explosion: float = 20.0
+    checkpoint_every: int = 500
+    log_every: int = 10
 
     def total_steps(self, steps_per_epoch: int) -> int:
         steps = self.epochs * steps_per_epoch
@@ -62,36 +79,14 @@ class TrainerSettings:
         return max(0.0, (total - step) / max(1, total - self.warmup_steps))
 
 
-@registry.trainers("bergamot.v1")
-def make_trainer_settings(
-    epochs: int = 1,
-    max_steps: int = 0,
-    schedule: Literal["constant", "linear"] = "constant",
-    warmup_steps: int = 0,
-    clip: float = 0.0,
-    autocast: Autocast = "none",
-    detach_neighbours: bool = False,
-    checkpoint_every: int = 500,
-    log_every: int = 10,
-) -> TrainerSettings:
-    """Configure the trainer; see `TrainerSettings`."""
-    return TrainerSettings(
-        epochs,
-        max_steps,
-        schedule,
-        warmup_steps,
-        clip,
-        autocast,
-        detach_neighbours,
-        checkpoint_every,
-        log_every,
-    )
-
-
 class Trainer:
     """Train a model on batches, from the newest checkpoint if there is one.
 
+    output (Path): Gets `checkpoints/` and `history.json`, written by the main process alone.
     config_id (str): Identifies the config; a checkpoint made under another one is refused.
+    validation (Validation | None): Run every `validation.settings.every` steps.
+    keep_best (Callable[[int], None]): Called after a validation that beat all before it.
+    writers (Sequence[Write]): Get every logged value.
     """
 
     def __init__(
@@ -101,67 +96,90 @@ class Trainer:
         batches: BatchMaker,
         settings: TrainerSettings,
         *,
-        checkpoints: Path,
+        output: Path,
         device: str,
         config_id: str,
+        seed: int = 0,
+        processes: Processes | None = None,
+        validation: Validation | None = None,
+        keep_best: Callable[[int], None] | None = None,
+        writers: Sequence[Write] = (),
     ) -> None:
         self.model = model
         self.optimizer = optimizer
         self.batches = batches
         self.settings = settings
-        self.checkpoints = checkpoints
+        self.output = output
+        self.checkpoints = output / "checkpoints"
         self.device = torch.device(device)
         self.config_id = config_id
+        self.processes = processes or Processes()
+        self.validation = validation
+        self.keep_best = keep_best
+        self.writers = writers
         self.scaler = torch.amp.GradScaler(
             self.device.type, enabled=settings.autocast == "fp16" and self.device.type == "cuda"
         )
+        self.gradients = GradientStep(
+            model,
+            self.processes,
+            seed=seed,
+            cache=settings.gradient_cache,
+            scaler=self.scaler,
+        )
         self.total = settings.total_steps(batches.steps_per_epoch)
-        self.scheduler_base = [group["lr"] for group in optimizer.param_groups]
+        self.base_rates = [group["lr"] for group in optimizer.param_groups]
+        self.history: list[dict[str, float]] = []
 
     def train(self) -> list[dict[str, float]]:
-        """Run to the last step and return the logged losses.
+        """Run to the last step and return the logged values.
 
-        SIGTERM and SIGINT save a checkpoint and raise; so does a loss that is not finite, without
-        saving.
+        SIGTERM and SIGINT save a checkpoint and raise; so does a loss that is not finite or
+        explodes, without saving.
         """
         step = self.resume()
         self.model.train()
-        history: list[dict[str, float]] = []
-        progress = tqdm(total=self.total, initial=step, desc="Training", unit=" steps")
+        window = _Window(self.settings)
+        progress = tqdm(
+            total=self.total,
+            initial=step,
+            desc="Training",
+            unit=" steps",
+            disable=not self.processes.main,
+        )
         with progress, stop_on_signal() as stopped:
             for batch in self._batches(step):
-                losses = self.step(batch, step)
+                if self._out_of_patience():
+                    logger.info("Stopping early at step %d: recall@1 no longer rises", step)
+                    self.save(step)
+                    break
+                losses, norm = self.step(batch, step)
+                window.add(batch, losses, norm)
                 step += 1
                 progress.update()
-                if step % self.settings.log_every == 0 or step == self.total:
-                    history.append(self._log(step, losses, progress))
-                if stopped:
+                self._after(step, window, progress)
+                if self.processes.any(bool(stopped)):
+                    self._check(step, window.means())
                     self.save(step)
                     raise BergamotError(Errors.T209.format(step=step, path=self.checkpoints))
-                if step % self.settings.checkpoint_every == 0 or step == self.total:
-                    self._log(step, losses, progress)
-                    self.save(step)
-        return history
+        return self.history
 
-    def step(self, batch: Batch, step: int) -> dict[str, Tensor]:
-        """Take one optimiser step and return the losses, on the device and unread."""
+    def step(self, batch: Batch, step: int) -> tuple[dict[str, Tensor], Tensor]:
+        """Take one optimiser step; return losses and gradient norm, on the device and unread."""
         factor = self.settings.rate(step, self.total)
-        for group, base in zip(self.optimizer.param_groups, self.scheduler_base, strict=True):
+        for group, base in zip(self.optimizer.param_groups, self.base_rates, strict=True):
             group["lr"] = base * factor
-        with self._autocast():
-            losses = self.model(batch.to(self.device))
-            total = self.model.total(losses)
         self.optimizer.zero_grad(set_to_none=True)
-        self.scaler.scale(total).backward()
-        if self.settings.clip:
-            self.scaler.unscale_(self.optimizer)
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        losses = self.gradients(batch.to(self.device), step)
+        self.scaler.unscale_(self.optimizer)
+        limit = self.settings.clip or math.inf
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
         self.scaler.step(self.optimizer)
         self.scaler.update()
-        return {"total": total.detach()} | {key: loss.detach() for key, loss in losses.items()}
+        return losses, norm
 
     def resume(self) -> int:
-        """Restore the newest checkpoint; return the step to go on from."""
+        """Restore the newest checkpoint and the history up to it; return the step to go on from."""
         newest = newest_checkpoint(self.checkpoints)
         if newest is None:
             return 0
@@ -172,18 +190,38 @@ class Trainer:
             scaler=self.scaler,
             config_id=self.config_id,
         )
+        path = self.output / HISTORY
+        if path.is_file():
+            entries = json.loads(path.read_text(encoding="utf8"))
+            self.history = [entry for entry in entries if entry["step"] <= step]
         logger.info("Going on from %s", newest)
         return step
 
     def save(self, step: int) -> None:
-        save_checkpoint(
-            self.checkpoints,
-            step=step,
-            model=self.model,
-            optimizer=self.optimizer,
-            scaler=self.scaler,
-            config_id=self.config_id,
-        )
+        """Write history and checkpoint, in this order, from the main process."""
+        if self.processes.main:
+            with atomic_file(self.output / HISTORY) as path:
+                path.write_text(json.dumps(self.history, indent=0), encoding="utf8")
+            save_checkpoint(
+                self.checkpoints,
+                step=step,
+                model=self.model,
+                optimizer=self.optimizer,
+                scaler=self.scaler,
+                config_id=self.config_id,
+            )
+        self.processes.wait()
+
+    def _after(self, step: int, window: "_Window", progress: tqdm) -> None:
+        """Log, validate and save where it is time."""
+        last = step == self.total
+        if last or step % self.settings.log_every == 0:
+            self._log(step, window, progress)
+        if self.validation and (last or step % self.validation.settings.every == 0):
+            self._validate(step, progress)
+        if last or step % self.settings.checkpoint_every == 0:
+            self._check(step, window.means())
+            self.save(step)
 
     def _batches(self, start: int) -> Iterator[Batch]:
         """Yield the batches of all steps to come; worker processes prepare them ahead."""
@@ -194,22 +232,93 @@ class Trainer:
             sampler=range(start, self.total),
             num_workers=workers,
             prefetch_factor=4 if workers else None,
-            # A generator of its own: the loader must not draw from the random state that dropout
-            # uses and checkpoints carry.
+            pin_memory=self.device.type == "cuda",
+            # A generator of its own: the loader must not draw from the global random state.
             generator=torch.Generator().manual_seed(0),
         )
         return iter(loader)
 
-    def _autocast(self) -> Any:
-        dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(self.settings.autocast)
-        return torch.autocast(self.device.type, dtype=dtype, enabled=dtype is not None)
+    def _log(self, step: int, window: "_Window", progress: tqdm) -> None:
+        values = window.means()
+        self._check(step, values)
+        values |= window.rates()
+        window.clear()
+        self.history.append({"step": step, **values})
+        shown = {name: f"{values[name]:.3f}" for name in [*self._loss_names(), "grad_norm"]}
+        shown["pairs/s"] = f"{values['pairs_per_s']:.0f}"
+        progress.set_postfix(shown, refresh=False)
+        self._write(step, values)
 
-    def _log(self, step: int, losses: Mapping[str, Tensor], progress: tqdm) -> dict[str, float]:
-        values = {name: float(loss) for name, loss in losses.items()}
+    def _validate(self, step: int, progress: tqdm) -> None:
+        """Measure recall in the main process and tell the others."""
+        assert self.validation is not None
+        before, _ = best(self.history)
+        values = {"recall@1": 0.0, "recall@5": 0.0}
+        if self.processes.main:
+            values = self.validation(self.model.lm, str(self.device))
+        shared = self.processes.sum(torch.tensor(list(values.values()), device=self.device))
+        values = dict(zip(values, shared.tolist(), strict=True))
+        self.history.append({"step": step, **values})
+        progress.write(f"Step {step}: " + ", ".join(f"{k} {v:.1f}" for k, v in values.items()))
+        self._write(step, values)
+        if values["recall@1"] > before and self.keep_best and self.processes.main:
+            self.keep_best(step)
+
+    def _out_of_patience(self) -> bool:
+        if self.validation is None or not self.validation.settings.patience:
+            return False
+        return best(self.history)[1] >= self.validation.settings.patience
+
+    def _check(self, step: int, values: Mapping[str, float]) -> None:
+        """Raise if a loss is not finite or the total has exploded."""
         if not all(map(math.isfinite, values.values())):
-            raise BergamotError(Errors.T208.format(step=step, losses=values, path=self.checkpoints))
-        progress.set_postfix({name: f"{value:.3f}" for name, value in values.items()})
-        return {"step": step, **values}
+            raise BergamotError(
+                Errors.T208.format(step=step, losses=dict(values), path=self.checkpoints)
+            )
+        first = next((entry["total"] for entry in self.history if "total" in entry), math.inf)
+        limit = self.settings.explosion * first
+        if self.settings.explosion and values.get("total", 0.0) > limit:
+            raise BergamotError(
+                Errors.T216.format(
+                    step=step, total=values["total"], first=first, path=self.checkpoints
+                )
+            )
+
+    def _loss_names(self) -> list[str]:
+        return ["total", *self.model.objectives]
+
+    def _write(self, step: int, values: Mapping[str, float]) -> None:
+        if self.processes.main:
+            for write in self.writers:
+                write(step, values)
+
+
+class _Window:
+    """What happened since the last log. The losses are added up where they are, and not read."""
+
+    def __init__(self, settings: TrainerSettings) -> None:
+        self.settings = settings
+        self.clear()
+
+    def clear(self) -> None:
+        self.sums: dict[str, Tensor] = {}
+        self.steps = self.pairs = self.tokens = self.slots = 0
+        self.started = time.perf_counter()
+
+    def add(self, batch: Batch, losses: Mapping[str, Tensor], norm: Tensor) -> None:
+        for name, value in {**losses, "grad_norm": norm}.items():
+            self.sums[name] = self.sums[name] + value if name in self.sums else value
+        self.steps += 1
+        self.pairs += len(batch.labels)
+        self.tokens += batch.tokens
+        self.slots += batch.slots
+
+    def means(self) -> dict[str, float]:
+        return {name: float(value) / self.steps for name, value in self.sums.items()}
+
+    def rates(self) -> dict[str, float]:
+        seconds = time.perf_counter() - self.started
+        return {"pairs_per_s": self.pairs / seconds, "useful_tokens": self.tokens / self.slots}
 
 
 @contextmanager

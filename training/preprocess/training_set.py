@@ -63,6 +63,10 @@ class TrainingSet:
         column = read_arrow(path / "names.arrow").column("name").chunk(0)
         return cls(path, manifest, column, **arrays)
 
+    def __reduce__(self) -> tuple:
+        """Another process maps the same files; arrays that were pickled would be copies."""
+        return TrainingSet.open, (self.path,)
+
     @property
     def relation_labels(self) -> list[str]:
         """Labels of the edges."""

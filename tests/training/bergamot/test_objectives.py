@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch_geometric.nn import DeepGraphInfomax
 
-from training.bergamot.losses import MinedMultiSimilarity
+from training.bergamot.losses import MinedLoss
 from training.bergamot.objectives import Embeddings
 from training.bergamot.objectives.dgi import make_dgi
 from training.bergamot.objectives.intermodal import make_intermodal
@@ -24,7 +24,7 @@ def embeddings() -> Embeddings:
 
 
 def test_text_and_node_are_one_loss_over_both_views(embeddings: Embeddings):
-    labels, loss = embeddings.labels.repeat(2), MinedMultiSimilarity()
+    labels, loss = embeddings.labels.repeat(2), MinedLoss()
     expected = loss(torch.cat(list(embeddings.text)), labels)
     assert make_text()(DIM)(embeddings).item() == pytest.approx(expected.item())
     expected = loss(torch.cat(list(embeddings.graph)), labels)
@@ -32,7 +32,7 @@ def test_text_and_node_are_one_loss_over_both_views(embeddings: Embeddings):
 
 
 def test_intermodal_is_the_mean_over_views(embeddings: Embeddings):
-    labels, loss = embeddings.labels.repeat(2), MinedMultiSimilarity()
+    labels, loss = embeddings.labels.repeat(2), MinedLoss()
     views = [
         loss(torch.cat([embeddings.text[v], embeddings.graph[v]]), labels).item() for v in (0, 1)
     ]

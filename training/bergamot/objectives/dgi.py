@@ -42,9 +42,8 @@ class DgiObjective(Objective):
         assert embeddings.graph is not None
         assert embeddings.corrupted is not None
         corrupted = embeddings.corrupted(self.corruption)
-        with torch.autocast(embeddings.graph.device.type, enabled=False):
-            views = zip(embeddings.graph.float(), corrupted.float(), strict=True)
-            return torch.stack([self._view(true, false) for true, false in views]).mean()
+        views = zip(embeddings.graph, corrupted, strict=True)
+        return torch.stack([self._view(true, false) for true, false in views]).mean()
 
     def _view(self, true: Tensor, false: Tensor) -> Tensor:
         summary = true.mean(0)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from training.bergamot.losses import MinedMultiSimilarity
+from training.bergamot.losses import Loss, MinedLoss
 from training.bergamot.objectives import VIEWS, Embeddings, Objective
 from training.registry import registry
 
@@ -19,7 +19,7 @@ class IntermodalObjective(Objective):
 
     needs_graph = True
 
-    def __init__(self, weight: float, loss: MinedMultiSimilarity, alignment: Alignment) -> None:
+    def __init__(self, weight: float, loss: MinedLoss, alignment: Alignment) -> None:
         super().__init__(weight)
         self.loss = loss
         self.alignment = alignment
@@ -42,12 +42,15 @@ class IntermodalObjective(Objective):
 @registry.objectives("intermodal.v1")
 def make_intermodal(
     weight: float = 1.0,
-    alpha: float = 2.0,
-    beta: float = 50.0,
-    epsilon: float = 0.5,
+    loss: Loss | None = None,
     margin: float | None = 0.2,
     alignment: Alignment = "multi_similarity",
 ) -> Callable[[int], Objective]:
-    """Configure the intermodal objective."""
-    loss = MinedMultiSimilarity(alpha=alpha, beta=beta, epsilon=epsilon, margin=margin)
-    return lambda dim: IntermodalObjective(weight, loss, alignment)
+    """Configure the intermodal objective.
+
+    loss (Loss | None): `[objectives.intermodal.loss] @losses = "…"`; None is multi-similarity.
+    margin (float | None): Of the miner; null switches mining off.
+    alignment (str): "multi_similarity" for that loss, or "cosine" or "mse" without pairs.
+    """
+    mined = MinedLoss(loss, margin=margin)
+    return lambda dim: IntermodalObjective(weight, mined, alignment)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from training.bergamot.losses import MinedMultiSimilarity
+from training.bergamot.losses import Loss, MinedLoss
 from training.bergamot.objectives import VIEWS, Embeddings, Objective, stack_views
 from training.registry import registry
 
@@ -14,7 +14,7 @@ class NodeObjective(Objective):
 
     needs_graph = True
 
-    def __init__(self, weight: float, loss: MinedMultiSimilarity) -> None:
+    def __init__(self, weight: float, loss: MinedLoss) -> None:
         super().__init__(weight)
         self.loss = loss
 
@@ -27,11 +27,13 @@ class NodeObjective(Objective):
 @registry.objectives("node.v1")
 def make_node(
     weight: float = 1.0,
-    alpha: float = 2.0,
-    beta: float = 50.0,
-    epsilon: float = 0.5,
+    loss: Loss | None = None,
     margin: float | None = 0.2,
 ) -> Callable[[int], Objective]:
-    """Configure the node objective; `margin = null` switches mining off."""
-    loss = MinedMultiSimilarity(alpha=alpha, beta=beta, epsilon=epsilon, margin=margin)
-    return lambda dim: NodeObjective(weight, loss)
+    """Configure the node objective.
+
+    loss (Loss | None): `[objectives.node.loss] @losses = "…"`; None is multi-similarity.
+    margin (float | None): Of the miner; null switches mining off.
+    """
+    mined = MinedLoss(loss, margin=margin)
+    return lambda dim: NodeObjective(weight, mined)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from training.bergamot.losses import MinedMultiSimilarity
+from training.bergamot.losses import Loss, MinedLoss
 from training.bergamot.objectives import VIEWS, Embeddings, Objective, stack_views
 from training.registry import registry
 
@@ -12,7 +12,7 @@ from training.registry import registry
 class TextObjective(Objective):
     """SapBERT's objective (Liu et al. 2021, eq. 3) over the text embeddings of both views."""
 
-    def __init__(self, weight: float, loss: MinedMultiSimilarity) -> None:
+    def __init__(self, weight: float, loss: MinedLoss) -> None:
         super().__init__(weight)
         self.loss = loss
 
@@ -24,11 +24,13 @@ class TextObjective(Objective):
 @registry.objectives("text.v1")
 def make_text(
     weight: float = 1.0,
-    alpha: float = 2.0,
-    beta: float = 50.0,
-    epsilon: float = 0.5,
+    loss: Loss | None = None,
     margin: float | None = 0.2,
 ) -> Callable[[int], Objective]:
-    """Configure the text objective; `margin = null` switches mining off."""
-    loss = MinedMultiSimilarity(alpha=alpha, beta=beta, epsilon=epsilon, margin=margin)
-    return lambda dim: TextObjective(weight, loss)
+    """Configure the text objective.
+
+    loss (Loss | None): `[objectives.text.loss] @losses = "…"`; None is multi-similarity.
+    margin (float | None): Of the miner; null switches mining off.
+    """
+    mined = MinedLoss(loss, margin=margin)
+    return lambda dim: TextObjective(weight, mined)
