@@ -74,8 +74,8 @@ class Errors(metaclass=Coded):
     T215 = "Cannot read the option '{option}'. Give overrides as --section.key VALUE."
     T216 = (
         "The total loss exploded to {total:.3g} at step {step} (first logged: {first:.3g}). "
-        "Nothing of this step was saved; the last good checkpoint is in {path}. Try a lower learning rate or "
-        "clip, or set training.explosion higher."
+        "Nothing of this step was saved; the last good checkpoint is in {path}. "
+        "Try a lower learning rate or clip, or set training.explosion higher."
     )
     T301 = "{path} is missing. Preprocessing writes it; or correct the path."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
