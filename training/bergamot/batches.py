@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from spacy_bergamot.text_encoder import length_batches
+from training.bergamot.buckets import length_buckets
 from training.bergamot.objectives import VIEWS
 from training.bergamot.sampler import NeighbourSampler, Subgraph
 from training.bergamot.token_store import TokenStore
@@ -26,7 +26,7 @@ from training.registry import registry
 class Chunk:
     """Names that go through the language model together.
 
-    ids, mask (int64 (rows, tokens)): Token ids and attention mask.
+    ids, mask (int64 (rows, tokens)): Positions in the batch's vocabulary, and attention mask.
     start (int): Row of its first name in the batch's table of vectors.
     index (int): Its number in the batch.
     trains (bool): False if no gradient is wanted of it.
@@ -48,6 +48,7 @@ class Batch:
 
     chunks (list[Chunk]): The distinct names of each view in order of length; with several
         processes, those that this one encodes.
+    vocabulary (int64 (u,)): Distinct token ids of the chunks.
     names (int): Distinct names of both views together, of all processes.
     tokens, slots (int): Real tokens of the distinct names, and slots with padding.
     rows (int64 (2, n)): Row of every node's name in the table of vectors, a row of numbers a view.
@@ -58,6 +59,7 @@ class Batch:
     """
 
     chunks: list[Chunk]
+    vocabulary: Tensor
     names: int
     tokens: int
     slots: int
@@ -172,8 +174,10 @@ class BatchMaker(torch.utils.data.Dataset):
         names = self._names(pairs, subgraph, rng)
         plan = self._encode_plan(names, len(pairs))
         edges = np.stack([subgraph.sources, subgraph.targets])
+        chunks, vocabulary = self._own_chunks(plan)
         return Batch(
-            chunks=self._own_chunks(plan),
+            chunks=chunks,
+            vocabulary=vocabulary,
             names=len(plan.names),
             tokens=plan.tokens,
             slots=plan.slots,
@@ -218,8 +222,8 @@ class BatchMaker(torch.utils.data.Dataset):
         lengths = self.tokens.lengths(distinct // VIEWS)
         chunks = []
         for rows in (np.flatnonzero(trains), np.flatnonzero(~trains)):
-            batches = length_batches(lengths[rows], self.settings.chunk_tokens)
-            chunks += [rows[chosen] for chosen in batches]
+            buckets = length_buckets(lengths[rows], self.settings.chunk_tokens)
+            chunks += [rows[bucket] for bucket in buckets]
         position = np.empty(len(distinct), dtype=np.int64)
         position[np.concatenate(chunks)] = np.arange(len(distinct))
         return _Plan(
@@ -231,27 +235,33 @@ class BatchMaker(torch.utils.data.Dataset):
             tokens=int(lengths.sum()),
         )
 
-    def _own_chunks(self, plan: "_Plan") -> list[Chunk]:
-        """Return this process's chunks: the dearest go first, to the process with least work."""
+    def _own_chunks(self, plan: "_Plan") -> tuple[list[Chunk], Tensor]:
+        """Return this process's chunks and their distinct token ids.
+
+        The dearest chunks go first, each to the process with least work.
+        """
         load = np.zeros(self.processes)
         owner = np.zeros(len(plan.chunks), dtype=int)
         for index in np.argsort(-np.asarray(plan.costs), kind="stable"):
             owner[index] = load.argmin()
             load[owner[index]] += plan.costs[index]
+        own = np.flatnonzero(owner == self.rank)
         starts = np.cumsum([0, *map(len, plan.chunks)])
-        chunks = []
-        for index in np.flatnonzero(owner == self.rank):
-            ids, mask = self.tokens.padded(plan.names[plan.chunks[index]], pad=self.pad)
-            chunks.append(
-                Chunk(
-                    torch.from_numpy(ids),
-                    torch.from_numpy(mask),
-                    int(starts[index]),
-                    int(index),
-                    plan.trains[index],
-                )
+        padded = [self.tokens.padded(plan.names[plan.chunks[i]], pad=self.pad) for i in own]
+        everything = [ids.ravel() for ids, _ in padded] or [np.empty(0, dtype=np.int64)]
+        vocabulary, local = np.unique(np.concatenate(everything), return_inverse=True)
+        ends = np.cumsum([ids.size for ids, _ in padded])
+        chunks = [
+            Chunk(
+                torch.from_numpy(ids.reshape(mask.shape)),
+                torch.from_numpy(mask),
+                int(starts[index]),
+                int(index),
+                plan.trains[index],
             )
-        return chunks
+            for index, ids, (_, mask) in zip(own, np.split(local, ends), padded, strict=False)
+        ]
+        return chunks, torch.from_numpy(vocabulary)
 
     def _homonyms(self, concepts: np.ndarray) -> np.ndarray:
         """Return bool (N, N): concepts i and j differ and share a name."""

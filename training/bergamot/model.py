@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from spacy_bergamot.text_encoder import pool
 from training.bergamot.batches import Batch
@@ -60,10 +61,21 @@ class BergamotModel(nn.Module):
         weighted = [losses[name] * self.weights[name] for name in losses]
         return torch.stack(weighted).sum()
 
-    def encode(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Return text embeddings (rows, d) in float32 of token ids (rows, tokens)."""
-        with self._autocast(ids.device):
-            hidden = self.lm(input_ids=ids, attention_mask=mask).last_hidden_state
+    def look_up(self, vocabulary: Tensor) -> Tensor:
+        """Return the input embeddings (u, d) of token ids (u,).
+
+        One look-up a batch: its gradient is as large as the vocabulary, however few the tokens.
+        """
+        return self.lm.get_input_embeddings()(vocabulary)
+
+    def encode(self, tokens: Tensor, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return text embeddings (rows, d) in float32.
+
+        tokens (float (u, d)): Input embeddings. ids (int64 (rows, length)): Rows of `tokens`.
+        """
+        with self.autocast(ids.device):
+            inputs = functional.embedding(ids, tokens)
+            hidden = self.lm(inputs_embeds=inputs, attention_mask=mask).last_hidden_state
         return pool(hidden.float(), mask, self.pooling)
 
     def embed(self, table: Tensor, batch: Batch) -> Embeddings:
@@ -83,10 +95,10 @@ class BergamotModel(nn.Module):
         graph = self._encode_graph(features, edges, batch)
         return Embeddings(batch.labels, batch.homonyms, text, graph, corrupted)
 
-    def _autocast(self, device: torch.device) -> Any:
-        return torch.autocast(
-            device.type, dtype=self.autocast_dtype, enabled=self.autocast_dtype is not None
-        )
+    def autocast(self, device: torch.device) -> Any:
+        """Return the autocast context; weights are cast once in the outermost one."""
+        dtype = self.autocast_dtype
+        return torch.autocast(device.type, dtype=dtype, enabled=dtype is not None)
 
     def _encode_graph(self, features: Tensor, edges: Tensor, batch: Batch) -> Tensor:
         """Return graph embeddings (2, N, d); both views go through as one graph.
@@ -98,7 +110,7 @@ class BergamotModel(nn.Module):
         offsets = nodes * torch.arange(VIEWS, device=edges.device)[:, None, None]
         joined = torch.cat(tuple(edges + offsets), dim=1)
         relations = batch.relations.repeat(VIEWS)
-        with self._autocast(features.device):
+        with self.autocast(features.device):
             output = self.graph_encoder(features.flatten(0, 1), joined, relations)
         return output.float().unflatten(0, (VIEWS, nodes))[:, : len(batch.labels)]
 

@@ -50,46 +50,61 @@ class GradientStep:
 
     def __call__(self, batch: Batch, step: int) -> dict[str, Tensor]:
         """Return the total and each objective's loss, on the device and unread."""
-        table, outputs = self._encode(batch, step)
+        looked_up = self.model.look_up(batch.vocabulary)
+        tokens = looked_up.detach().requires_grad_(looked_up.requires_grad)
+        table, outputs = self._encode(batch, tokens, step)
         table = self.processes.sum(table).requires_grad_()
         seed_everything(self.seed, step, _HEAD)
         losses = self.model(table, batch)
         total = self.model.total(losses)
         self.scaler.scale(total).backward()
         if table.grad is not None:
-            self._backward(batch, step, outputs, table.grad)
+            self._backward(batch, tokens, step, outputs, table.grad)
+        if tokens.grad is not None:
+            looked_up.backward(tokens.grad)
         # Each name is encoded by one process; everything else is computed by all of them.
         self.processes.reduce_gradients(self.lm_parameters, mean=False)
         self.processes.reduce_gradients(self.other_parameters, mean=True)
         return {"total": total.detach()} | {key: loss.detach() for key, loss in losses.items()}
 
-    def _encode(self, batch: Batch, step: int) -> tuple[Tensor, list[Tensor]]:
+    def _encode(self, batch: Batch, tokens: Tensor, step: int) -> tuple[Tensor, dict[int, Tensor]]:
         """Return the table of vectors (names, d), zero for other processes' names, and outputs."""
         device = batch.rows.device
         table = torch.zeros(batch.names, self.model.dim, device=device)
-        outputs = []
-        for chunk in batch.chunks:
-            with torch.set_grad_enabled(chunk.trains and not self.cache):
-                vectors = self._chunk(chunk, step)
-            table[chunk.start : chunk.start + len(vectors)] = vectors.detach()
-            outputs.append(vectors)
+        trained = [chunk for chunk in batch.chunks if chunk.trains and not self.cache]
+        others = [chunk for chunk in batch.chunks if not chunk.trains or self.cache]
+        outputs = {}
+        # Contexts of their own: weights that autocast has cast without gradients have none.
+        for chunks, differentiated in ((trained, True), (others, False)):
+            with self.model.autocast(device), torch.set_grad_enabled(differentiated):
+                for chunk in chunks:
+                    vectors = self._chunk(chunk, tokens, step)
+                    table[chunk.start : chunk.start + len(vectors)] = vectors.detach()
+                    outputs[chunk.index] = vectors
         return table, outputs
 
-    def _chunk(self, chunk: Chunk, step: int) -> Tensor:
+    def _chunk(self, chunk: Chunk, tokens: Tensor, step: int) -> Tensor:
         seed_everything(self.seed, step, chunk.index + 1)
-        return self.model.encode(chunk.ids, chunk.mask)
+        return self.model.encode(tokens, chunk.ids, chunk.mask)
 
-    def _backward(self, batch: Batch, step: int, outputs: list[Tensor], gradient: Tensor) -> None:
-        parts = [gradient[c.start : c.start + len(c.ids)] for c in batch.chunks]
-        trained = [i for i, chunk in enumerate(batch.chunks) if chunk.trains]
+    def _backward(
+        self,
+        batch: Batch,
+        tokens: Tensor,
+        step: int,
+        outputs: dict[int, Tensor],
+        gradient: Tensor,
+    ) -> None:
+        parts = {c.index: gradient[c.start : c.start + len(c.ids)] for c in batch.chunks}
         if not self.cache:
-            live = [i for i in trained if outputs[i].requires_grad]
+            live = [index for index, vectors in outputs.items() if vectors.requires_grad]
             torch.autograd.backward([outputs[i] for i in live], [parts[i] for i in live])
             return
-        for i in trained:
-            vectors = self._chunk(batch.chunks[i], step)
-            if vectors.requires_grad:
-                vectors.backward(parts[i])
+        with self.model.autocast(gradient.device):
+            for chunk in batch.chunks:
+                vectors = self._chunk(chunk, tokens, step) if chunk.trains else None
+                if vectors is not None and vectors.requires_grad:
+                    vectors.backward(parts[chunk.index])
 
 
 def seed_everything(seed: int, step: int, part: int) -> None:

@@ -39,7 +39,7 @@ def make_trainer(config: Config) -> Trainer:
 def token_rows(batch: Batch) -> dict[int, list[int]]:
     """Return the token ids of every row of the batch's table."""
     return {
-        chunk.start + i: ids[mask.bool()].tolist()
+        chunk.start + i: batch.vocabulary[ids][mask.bool()].tolist()
         for chunk in batch.chunks
         for i, (ids, mask) in enumerate(zip(chunk.ids, chunk.mask, strict=True))
     }
