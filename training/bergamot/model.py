@@ -61,13 +61,6 @@ class BergamotModel(nn.Module):
         weighted = [losses[name] * self.weights[name] for name in losses]
         return torch.stack(weighted).sum()
 
-    def look_up(self, vocabulary: Tensor) -> Tensor:
-        """Return the input embeddings (u, d) of token ids (u,).
-
-        One look-up a batch: its gradient is as large as the vocabulary, however few the tokens.
-        """
-        return self.lm.get_input_embeddings()(vocabulary)
-
     def encode(self, tokens: Tensor, ids: Tensor, mask: Tensor) -> Tensor:
         """Return text embeddings (rows, d) in float32.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from training.bergamot.batches import Batch, Chunk
 from training.bergamot.model import BergamotModel
@@ -45,13 +45,14 @@ class GradientStep:
         self.cache = cache
         self.scaler = scaler
         named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
+        everywhere = processes.count > 1 or scaler.is_enabled()
+        self.tokens = TokenEmbeddings(model.lm.get_input_embeddings(), whole=everywhere)
         self.lm_parameters = [p for name, p in named if name.startswith("lm.")]
         self.other_parameters = [p for name, p in named if not name.startswith("lm.")]
 
     def __call__(self, batch: Batch, step: int) -> dict[str, Tensor]:
         """Return the total and each objective's loss, on the device and unread."""
-        looked_up = self.model.look_up(batch.vocabulary)
-        tokens = looked_up.detach().requires_grad_(looked_up.requires_grad)
+        tokens = self.tokens.look_up(batch.vocabulary)
         table, outputs = self._encode(batch, tokens, step)
         table = self.processes.sum(table).requires_grad_()
         seed_everything(self.seed, step, _HEAD)
@@ -60,8 +61,7 @@ class GradientStep:
         self.scaler.scale(total).backward()
         if table.grad is not None:
             self._backward(batch, tokens, step, outputs, table.grad)
-        if tokens.grad is not None:
-            looked_up.backward(tokens.grad)
+        self.tokens.backward()
         # Each name is encoded by one process; everything else is computed by all of them.
         self.processes.reduce_gradients(self.lm_parameters, mean=False)
         self.processes.reduce_gradients(self.other_parameters, mean=True)
@@ -105,6 +105,55 @@ class GradientStep:
                 vectors = self._chunk(chunk, tokens, step) if chunk.trains else None
                 if vectors is not None and vectors.requires_grad:
                     vectors.backward(parts[chunk.index])
+
+
+class TokenEmbeddings:
+    """Input embeddings of a batch's distinct tokens, looked up and differentiated once a batch.
+
+    The gradient of an embedding table is as large as the vocabulary, however few the tokens. For
+    a plain table it is one buffer, of which only the rows of the last batch are cleared.
+
+    whole (bool): Clear the whole buffer: other processes add rows to it, or fp16 may overflow.
+    """
+
+    def __init__(self, embedding: Any, *, whole: bool) -> None:
+        self.embedding = embedding
+        self.whole = whole
+        plain = type(embedding) is nn.Embedding and not embedding.sparse
+        self.weight: Tensor | None = embedding.weight if plain else None
+        self.buffer: Tensor | None = None
+        self.dirty: Tensor | None = None
+
+    def look_up(self, vocabulary: Tensor) -> Tensor:
+        """Return a leaf (u, d) for token ids (u,)."""
+        self.vocabulary = vocabulary
+        self.source = self.embedding(vocabulary)
+        self.leaf = self.source.detach().requires_grad_(self.source.requires_grad)
+        return self.leaf
+
+    def backward(self) -> None:
+        """Add the leaf's gradient to the table's."""
+        gradient = self.leaf.grad
+        if gradient is None:
+            return
+        if self.weight is None or self.weight.grad is not None:
+            self.source.backward(gradient)
+            return
+        padding = self.embedding.padding_idx
+        if padding is not None:
+            gradient = gradient * (self.vocabulary != padding)[:, None]
+        self.weight.grad = self._clean().index_copy_(0, self.vocabulary, gradient)
+        self.dirty = self.vocabulary
+
+    def _clean(self) -> Tensor:
+        assert self.weight is not None
+        if self.buffer is None or self.buffer.device != self.weight.device:
+            self.buffer = torch.zeros_like(self.weight)
+        elif self.whole:
+            self.buffer.zero_()
+        elif self.dirty is not None:
+            self.buffer.index_fill_(0, self.dirty, 0)
+        return self.buffer
 
 
 def seed_everything(seed: int, step: int, part: int) -> None:
