@@ -11,6 +11,7 @@ version = next(
 
 TRAIN = [
     "accelerate>=0.30",
+    "peft>=0.11",
     "polars>=1.20",
     "rapidfuzz>=3.0",
     "scikit-learn>=1.3",
@@ -23,6 +24,7 @@ TEST = [
     "build",
     "hypothesis>=6.80",
     "mypy>=1.10",
+    "tensorboard>=2.12",
     "pytest>=7.4",
     "pytest-timeout",
     "pytest-xdist",

@@ -9,6 +9,7 @@ import typer
 from spacy_bergamot.errors import BergamotError
 from training.bergamot.cli import train_cli
 from training.evaluate.cli import evaluate_cli
+from training.pairs import export_pairs_cli, pairs_cli
 from training.preprocess.cli import preprocess_cli
 from training.report import report_cli
 
@@ -23,6 +24,8 @@ app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown
     train_cli
 )
 app.command("evaluate")(evaluate_cli)
+app.command("pairs")(pairs_cli)
+app.command("export-pairs")(export_pairs_cli)
 app.command("report")(report_cli)
 
 

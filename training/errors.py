@@ -26,13 +26,16 @@ class Errors(metaclass=Coded):
         "Allow more languages or sources, or raise the caps."
     )
     T106 = "Unknown relation label '{value}'. Choose rel or rela."
-    T107 = "held_out is {value}; it must be at least 0 and below 1."
+    T107 = "{name} is {value}; it must be at least 0 and below 1."
     T108 = "{name} is {value}; it must not be below zero."
     T109 = (
         "The names are in {found} languages; pairs can be made of {most} at most. "
         "Choose some with --languages."
     )
     T110 = "No row of {path} has {what} {value}. It has: {choices}. Correct or drop the filter."
+    T111 = "{path} has no validation queries. Raise --valid-concepts."
+    T112 = "{path}:{line} has another number of fields than it needs: '{text}'. Mend the line."
+    T113 = "--mentions needs --dictionary: the names that mentions are paired with."
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "

@@ -1,11 +1,11 @@
 """Validation on concepts that no training pair comes from."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.text_encoder import EncoderSettings, TextEncoder, open_tokenizer
+from training.errors import BergamotError, Errors
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.metrics import evaluate
 from training.evaluate.readers import read_dictionary, read_queries
@@ -40,6 +40,8 @@ class Validation:
         folder = Path(settings.path)
         self.dictionary = Dictionary(read_dictionary(folder / "dictionary.txt"))
         self.queries = read_queries(folder / "queries").queries
+        if not self.queries:
+            raise BergamotError(Errors.T111.format(path=folder))
 
     def __call__(self, lm: Any, device: str) -> dict[str, float]:
         """Return {"recall@1", "recall@5"} in percent; the model's mode is left as it was."""
@@ -50,9 +52,6 @@ class Validation:
         table = evaluate(DenseRetriever(encoder, vectors), self.queries, self.dictionary)
         lm.train(training)
         return {METRIC: table["macro"]["acc@1"], "recall@5": table["macro"]["acc@5"]}
-
-
-Report = Callable[[Any, str], dict[str, float]]
 
 
 def best(history: list[dict[str, float]]) -> tuple[float, int]:

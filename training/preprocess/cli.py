@@ -7,7 +7,7 @@ import typer
 
 from spacy_bergamot.concepts import ConceptTable
 from training.errors import BergamotError, Errors
-from training.preprocess.evaluation_set import write_evaluation_set
+from training.preprocess.evaluation_set import write_evaluation_set, write_validation_set
 from training.preprocess.filters import SUPPRESSED, Filters
 from training.preprocess.names import training_names
 from training.preprocess.pairs import Caps
@@ -50,6 +50,9 @@ def preprocess_cli(
     held_out: Annotated[
         float, typer.Option(min=0, help="Share of names kept for evaluation")
     ] = 0.1,
+    valid_concepts: Annotated[
+        float, typer.Option(min=0, help="Share of concepts kept for validation during training")
+    ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="Of held-out names and sampled pairs")] = 0,
     max_malformed: Annotated[
         float, typer.Option(min=0, max=1, help="Stop above this share of bad rows")
@@ -74,6 +77,7 @@ def preprocess_cli(
         relation_label=relation_label,
         add_inverses=add_inverses,
         held_out=held_out,
+        valid_concepts=valid_concepts,
         seed=seed,
         max_malformed=max_malformed,
     )
@@ -90,14 +94,16 @@ def preprocess(
     relation_label: str = "rel",
     add_inverses: bool = False,
     held_out: float = 0.1,
+    valid_concepts: float = 0.0,
     seed: int = 0,
     max_malformed: float = 0.001,
 ) -> dict[str, dict[str, Any]]:
-    """Write output/kb, output/train and output/eval; return their manifests by those names."""
+    """Write output/kb, train and eval, and valid if asked for; return their manifests by name."""
     if relation_label not in ("rel", "rela"):
         raise BergamotError(Errors.T106.format(value=relation_label))
-    if not 0 <= held_out < 1:
-        raise BergamotError(Errors.T107.format(value=held_out))
+    for name, share in {"held_out": held_out, "valid_concepts": valid_concepts}.items():
+        if not 0 <= share < 1:
+            raise BergamotError(Errors.T107.format(name=name, value=share))
     kb = build_concept_table(
         meta,
         output / "kb",
@@ -107,7 +113,7 @@ def preprocess(
     )
     table = ConceptTable.open(output / "kb", checksums=False)
     with timed("Choosing the training names"):
-        names = training_names(table, held_out=held_out, seed=seed)
+        names = training_names(table, held_out=held_out, valid_concepts=valid_concepts, seed=seed)
     train = write_training_set(
         output / "train",
         table,
@@ -121,7 +127,13 @@ def preprocess(
         evaluation = write_evaluation_set(
             output / "eval", table, names, held_out=held_out, seed=seed
         )
-    return {"kb": kb, "train": train, "eval": evaluation}
+    manifests = {"kb": kb, "train": train, "eval": evaluation}
+    if valid_concepts:
+        with timed("Writing the validation set"):
+            manifests["valid"] = write_validation_set(
+                output / "valid", table, names, valid_concepts=valid_concepts, seed=seed
+            )
+    return manifests
 
 
 def render(manifests: dict[str, dict[str, Any]]) -> str:
@@ -139,6 +151,8 @@ def render(manifests: dict[str, dict[str, Any]]) -> str:
         "malformed rows": _listed({k: v for k, v in counts["malformed"].items() if v}) or "none",
         "dropped rows": _listed(counts["dropped"]) or "none",
     }
+    if "valid" in manifests:
+        rows["validation"] = _listed(manifests["valid"]["queries"])
     return "\n".join(f"{title:16} {value}" for title, value in rows.items())
 
 

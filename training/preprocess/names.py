@@ -9,6 +9,9 @@ import pyarrow as pa
 from spacy_bergamot.concepts import ConceptTable
 from training.preprocess.hashing import mix, string_hashes, uniform
 
+VALIDATION_QUERIES = 0.3
+"""Share of a validation concept's names that are queries."""
+
 TRADE_NAME_RELATIONS = ("has_tradename", "tradename_of")
 
 
@@ -20,21 +23,38 @@ class TrainingNames:
     units (pl.DataFrame): concept, language, name (id), trade, distinct and sorted. A trade name
         comes from a related concept: it makes pairs, but is no name of the node.
     held_out (pl.DataFrame): concept, text: the names that were left out, sorted.
+    validation (pl.DataFrame): concept, text: names left out of the validation concepts, sorted.
+    validation_concepts (int32 (v,)): Concepts that make no pairs.
     """
 
     strings: pa.Array
     units: pl.DataFrame
     held_out: pl.DataFrame
+    validation: pl.DataFrame
+    validation_concepts: np.ndarray
+
+    @property
+    def paired(self) -> pl.DataFrame:
+        """The units that make pairs."""
+        return self.units.filter(~pl.col("concept").is_in(self.validation_concepts.tolist()))
 
 
-def training_names(table: ConceptTable, *, held_out: float, seed: int) -> TrainingNames:
+def training_names(
+    table: ConceptTable, *, held_out: float, valid_concepts: float = 0.0, seed: int
+) -> TrainingNames:
     """Return the training names of a concept table, own and trade names.
 
     held_out (float): Share of each language's eligible names to hold out.
+    valid_concepts (float): Share of the concepts that make no pairs, for validation.
     """
     names = alias_frame(table).select("concept", "language", "text").unique()
-    hidden = hold_out(names, concept_hashes(table), share=held_out, seed=seed)
-    own = names.join(hidden, on=["concept", "text"], how="anti")
+    hashes = concept_hashes(table)
+    hidden = hold_out(names, hashes, share=held_out, seed=seed)
+    chosen = np.flatnonzero(uniform(mix(seed, hashes, 1)) < valid_concepts).astype(np.int32)
+    rest = names.join(hidden, on=["concept", "text"], how="anti")
+    asked = rest.filter(pl.col("concept").is_in(chosen.tolist()))
+    queries = hold_out(asked, hashes, share=VALIDATION_QUERIES, seed=seed + 1)
+    own = rest.join(queries, on=["concept", "text"], how="anti")
     trade = _trade_names(table, own)
     units = pl.concat([own.with_columns(trade=pl.lit(False)), trade])
     # What is a concept's own name does not count again as a trade name.
@@ -47,6 +67,8 @@ def training_names(table: ConceptTable, *, held_out: float, seed: int) -> Traini
         strings=_arrow(strings["text"]),
         units=units.sort("concept", "language", "name"),
         held_out=hidden,
+        validation=queries,
+        validation_concepts=chosen,
     )
 
 

@@ -97,7 +97,7 @@ def write_training_set(
     """
     with timed("Drawing the pairs"):
         pairs, buckets = positive_pairs(
-            names.units,
+            names.paired,
             concept_hashes(table),
             caps=caps,
             english_crosslingual_only=english_crosslingual_only,

@@ -1,0 +1,77 @@
+"""`python -m training pairs`: training sets from pair files, bitext and annotated mentions."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_bergamot.concepts import ConceptTable
+from training.errors import BergamotError, Errors
+from training.evaluate.readers import read_dictionary, read_queries
+from training.preprocess.pair_files import (
+    Line,
+    read_bitext,
+    read_mentions,
+    read_pairs,
+    write_pair_set,
+    write_pairs,
+)
+from training.preprocess.training_set import TrainingSet
+
+Files = list[Path] | None
+
+
+def pairs_cli(
+    output: Annotated[Path, typer.Argument(help="Training set folder to write")],
+    pairs: Annotated[Files, typer.Option(help="class||name||name lines; may be repeated")] = None,
+    bitext: Annotated[Files, typer.Option(help="Tab-separated translations; repeatable")] = None,
+    mentions: Annotated[
+        Files, typer.Option(help="Annotated mentions in any form that `evaluate` reads; repeatable")
+    ] = None,
+    dictionary: Annotated[
+        Path | None, typer.Option(help="CUI||name lines: the names that mentions are paired with")
+    ] = None,
+) -> None:
+    """Make a training set of pairs alone; several sources are mixed.
+
+    Train on it with `--paths.training_set`, from a base model or from an LM trained before.
+    """
+    manifest = write_pair_set(output, _all_lines(pairs, bitext, mentions, dictionary))
+    typer.echo(f"{manifest['pairs']} pairs of {manifest['names']} names: {output}")
+
+
+def export_pairs_cli(
+    training_set: Annotated[Path, typer.Argument(help="Training set, such as corpus/train")],
+    output: Annotated[Path, typer.Argument(help="File for class||name||name lines")],
+    kb: Annotated[
+        Path | None, typer.Option(help="Concept table, such as corpus/kb: classes are its ids")
+    ] = None,
+) -> None:
+    """Write a training set's pairs in SapBERT's exchange format."""
+    ids = None
+    if kb is not None:
+        ids = ConceptTable.open(kb, checksums=False).concepts.column("concept_id").combine_chunks()
+    count = write_pairs(output, TrainingSet.open(training_set), ids)
+    typer.echo(f"{count} pairs: {output}")
+
+
+def _all_lines(
+    pairs: Files, bitext: Files, mentions: Files, dictionary: Path | None
+) -> Iterator[Line]:
+    for path in pairs or []:
+        yield from read_pairs(path)
+    for path in bitext or []:
+        yield from read_bitext(path)
+    if mentions:
+        if dictionary is None:
+            raise BergamotError(Errors.T113)
+        names: dict[str, list[str]] = defaultdict(list)
+        for concept_ids, name in read_dictionary(dictionary):
+            for concept_id in concept_ids.split("|"):
+                names[concept_id].append(name)
+        for path in mentions:
+            queries = read_queries(path).queries
+            found = [(query.mention, cui) for query in queries for cui in sorted(query.concept_ids)]
+            yield from read_mentions(found, names)

@@ -1,0 +1,131 @@
+"""Training sets from pairs of names: SapBERT's exchange format, bitext, annotated mentions.
+
+A class is a concept, or a translation pair. Such a set has no graph; its pairs may be mixed with
+a knowledge base's, by giving the lines that `write_pairs` makes of it.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from spacy_bergamot.concepts import write_arrow
+from spacy_bergamot.files import atomic_file, atomic_folder, write_manifest
+from spacy_bergamot.text import normalize
+from training.errors import BergamotError, Errors
+from training.preprocess.graph import csr_indptr
+from training.preprocess.training_set import KIND, VERSION, TrainingSet
+
+Line = tuple[str, str, str]
+_BLOCK = 100_000
+
+
+def read_pairs(path: Path) -> Iterator[Line]:
+    """Yield (class, name, name) of `class||name||name` lines. RAISES (BergamotError): T112."""
+    for number, line in _lines(path):
+        fields = line.split("||")
+        if len(fields) != 3 or not all(field.strip() for field in fields):
+            raise BergamotError(Errors.T112.format(path=path, line=number, text=line[:80]))
+        yield fields[0], fields[1], fields[2]
+
+
+def read_bitext(path: Path) -> Iterator[Line]:
+    """Yield (class, name, name) of tab-separated translations; each line is a class of its own.
+
+    Its name is the file's with the line's number: XL-BEL's `ENDE2344`.
+    """
+    for number, line in _lines(path):
+        fields = line.split("\t")
+        if len(fields) != 2 or not all(field.strip() for field in fields):
+            raise BergamotError(Errors.T112.format(path=path, line=number, text=line[:80]))
+        yield f"{path.stem}{number}", fields[0], fields[1]
+
+
+def read_mentions(mentions: Iterable[tuple[str, str]], names: dict[str, list[str]]) -> list[Line]:
+    """Pair every (mention, concept) with every name of the concept, as SapBERT's fine-tuning."""
+    return [
+        (concept, mention, name)
+        for mention, concept in mentions
+        for name in names.get(concept, [])
+        if normalize(mention) != normalize(name)
+    ]
+
+
+def write_pairs(path: Path, data: TrainingSet, concept_ids: pa.Array | None = None) -> int:
+    """Write a training set's pairs as `class||name||name` lines; return how many."""
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf8", newline="\n") as out:
+        for start in range(0, len(data.pairs), _BLOCK):
+            rows = np.asarray(data.pairs[start : start + _BLOCK])
+            first, second = (data.names.take(pa.array(rows[:, i])).to_pylist() for i in (1, 2))
+            labels: list[Any] = rows[:, 0].tolist()
+            if concept_ids is not None:
+                labels = concept_ids.take(pa.array(rows[:, 0])).to_pylist()
+            out.writelines(
+                f"{label}||{a}||{b}\n" for label, a, b in zip(labels, first, second, strict=True)
+            )
+    return len(data.pairs)
+
+
+def write_pair_set(path: Path, lines: Iterable[Line]) -> dict[str, Any]:
+    """Write a training set of pairs alone; return its manifest.
+
+    Names are stripped and lower-cased; equal names and repeated pairs make none.
+
+    RAISES (BergamotError): T105 if no pair is left.
+    """
+    frame = pl.DataFrame(list(lines), schema=["label", "a", "b"], orient="row")
+    frame = frame.with_columns(pl.col("a", "b").str.strip_chars().str.to_lowercase())
+    frame = frame.filter(pl.col("a") != pl.col("b")).unique()
+    if frame.is_empty():
+        raise BergamotError(Errors.T105.format(path=path))
+    labels = frame.select("label").unique().sort("label").with_row_index("concept")
+    strings = pl.concat([frame["a"], frame["b"]]).unique().sort().to_frame("name")
+    numbered = strings.with_row_index("id")
+    pairs = (
+        frame.join(labels, on="label")
+        .join(numbered.rename({"name": "a", "id": "first"}), on="a")
+        .join(numbered.rename({"name": "b", "id": "second"}), on="b")
+        .select(pl.col("concept", "first", "second").cast(pl.Int32))
+        .sort("concept", "first", "second")
+    )
+    own = pl.concat(
+        [pairs.select("concept", name=pl.col(side)) for side in ("first", "second")]
+    ).unique()
+    own = own.sort("concept", "name")
+    homonyms = own.join(own, on="name", suffix="_other").filter(
+        pl.col("concept") != pl.col("concept_other")
+    )
+    homonyms = homonyms.select("concept", other="concept_other").unique().sort("concept", "other")
+    count = labels.height
+    arrays = {
+        "pairs": pairs.to_numpy(),
+        "node_names_indptr": csr_indptr(own["concept"].to_numpy(), count),
+        "node_names": own["name"].to_numpy(),
+        "graph_indptr": np.zeros(count + 1, dtype=np.int64),
+        "graph_sources": np.empty(0, dtype=np.int32),
+        "graph_relations": np.empty(0, dtype=np.int32),
+        "homonyms_indptr": csr_indptr(homonyms["concept"].to_numpy(), count),
+        "homonyms": homonyms["other"].to_numpy(),
+    }
+    names = strings["name"].to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.large_string())
+    facts = {"n_concepts": count, "names": len(names), "pairs": pairs.height, "edges": 0}
+    with atomic_folder(path) as folder:
+        write_arrow(folder / "names.arrow", pa.table({"name": names}))
+        for name, array in arrays.items():
+            np.save(folder / f"{name}.npy", array)
+        return write_manifest(folder, kind=KIND, version=VERSION, relation_labels=[], **facts)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    if not path.is_file():
+        raise BergamotError(Errors.T301.format(path=path))
+    with path.open(encoding="utf8", newline="\n") as stream:
+        try:
+            for number, line in enumerate(stream, start=1):
+                if line.strip():
+                    yield number, line.rstrip("\r\n")
+        except UnicodeDecodeError as reason:
+            raise BergamotError(Errors.T304.format(path=path, reason=reason)) from None
