@@ -165,13 +165,7 @@ class BatchMaker(torch.utils.data.Dataset):
         return self.steps_per_epoch
 
     def __getitem__(self, step: int) -> Batch:
-        epoch, index = divmod(step, self.steps_per_epoch)
-        rng = np.random.default_rng([self.seed, 1, step])
-        size = self.settings.size
-        rows = np.sort(self._order(epoch)[index * size : (index + 1) * size])
-        pairs = np.asarray(self.data.pairs[rows])
-        subgraph = self._neighbourhoods(pairs[:, 0], rng)
-        names = self._names(pairs, subgraph, rng)
+        pairs, subgraph, names = self.draw(step)
         plan = self._encode_plan(names, len(pairs))
         edges = np.stack([subgraph.sources, subgraph.targets])
         chunks, vocabulary = self._own_chunks(plan)
@@ -187,6 +181,16 @@ class BatchMaker(torch.utils.data.Dataset):
             labels=torch.from_numpy(pairs[:, 0].astype(np.int64)),
             homonyms=torch.from_numpy(self._homonyms(pairs[:, 0])),
         )
+
+    def draw(self, step: int) -> tuple[np.ndarray, Subgraph, np.ndarray]:
+        """Return a step's pairs (N, 3), neighbourhoods, and name ids (2, n) of both views."""
+        epoch, index = divmod(step, self.steps_per_epoch)
+        rng = np.random.default_rng([self.seed, 1, step])
+        size = self.settings.size
+        rows = np.sort(self._order(epoch)[index * size : (index + 1) * size])
+        pairs = np.asarray(self.data.pairs[rows])
+        subgraph = self._neighbourhoods(pairs[:, 0], rng)
+        return pairs, subgraph, self._names(pairs, subgraph, rng)
 
     def _shuffle(self, epoch: int) -> np.ndarray:
         order = np.arange(len(self.data.pairs), dtype=np.int32)
