@@ -1,6 +1,7 @@
 """`python -m training train`: arguments in, `training.bergamot.run.train` does the work."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +26,8 @@ def train_cli(
 
     config = read_config(config_path, parse_overrides(context.args))
     path = train(config, device=device_of(gpu_id))
-    typer.echo(f"Language model: {path}")
+    if os.environ.get("RANK", "0") == "0":
+        typer.echo(f"Language model: {path}")
 
 
 def device_of(gpu_id: int) -> str:

@@ -102,6 +102,32 @@ def test_a_killed_process_leaves_a_whole_checkpoint_to_go_on_from(config: Config
     assert "T209" in message
 
 
+def test_a_run_killed_again_and_again_ends_bit_identical(config: Config, tmp_path: Path):
+    config["training"].update(max_steps=60, checkpoint_every=5)
+    whole = train(config)
+    config["paths"]["output"] = str(tmp_path / "killed")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    checkpoints = tmp_path / "killed/checkpoints"
+    random = np.random.default_rng()
+    kills = 0
+    for workers in (0, 2, 1, 0):
+        config["batches"]["workers"] = workers
+        config.to_disk(tmp_path / "train.cfg")
+        command = [sys.executable, "-m", "training", "train", str(tmp_path / "train.cfg")]
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+        before, deadline = newest_checkpoint(checkpoints), time.monotonic() + 120
+        while process.poll() is None and time.monotonic() < deadline:
+            if newest_checkpoint(checkpoints) != before:
+                time.sleep(random.uniform(0, 0.2))
+                process.kill()
+                break
+            time.sleep(0.01)
+        kills += process.wait(timeout=60) == -signal.SIGKILL
+        assert not list(checkpoints.glob("step-*/*.tmp"))
+    assert kills >= 1
+    assert equal(whole, train(config))
+
+
 def test_a_truncated_checkpoint_is_skipped(config: Config):
     lm = train(config)
     checkpoints = lm.parent / "checkpoints"
