@@ -179,28 +179,60 @@ def _sample(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of buckets and, int32 (p, 2), the names drawn for them, in draw order.
 
-    The first round writes out small buckets in random order, and draws numbers with repetition
-    for the others. What repeats or is another bucket's falls out; the first `cap` stay.
+    A bucket with no more combinations than its cap is written out. Of the others the first
+    round writes out the small ones in random order, and draws numbers with repetition for the
+    large. What repeats or is another bucket's falls out; the first `cap` stay.
     """
     columns = {name: buckets[name].to_numpy() for name in buckets.columns}
-    caps, totals = columns["cap"], columns["total"]
-    kept = pl.DataFrame(schema={"bucket": pl.Int64, "number": pl.Int64})
-    short = np.arange(len(buckets))
-    for round_ in range(_ROUNDS):
-        bucket, number = _draw(short, columns, round_)
-        left, right = _unrank(columns, bucket, number)
-        common = languages[left] & languages[right] & columns["shared"][bucket]
-        mine = (common | (languages[right] & columns["earlier"][bucket])) == 0
-        fresh = pl.DataFrame({"bucket": bucket[mine], "number": number[mine]})
-        kept = _first(pl.concat([kept, fresh]), caps)
-        counts = np.bincount(kept["bucket"].to_numpy(), minlength=len(buckets))
-        short = short[(counts[short] < caps[short]) & (totals[short] > _DRAWS * caps[short])]
-        if not len(short):
-            break
-    bucket, number = kept["bucket"].to_numpy(), kept["number"].to_numpy()
+    whole = _all_combinations(columns, languages)
+    drawn = _capped_combinations(columns, languages)
+    bucket, number = (np.concatenate(parts) for parts in zip(whole, drawn, strict=True))
+    order = np.argsort(bucket, kind="stable")
+    bucket, number = bucket[order], number[order]
     sides = np.column_stack([names[side] for side in _unrank(columns, bucket, number)])
     turned = (mix(columns["salt"][bucket], number, _ORIENTATION) & np.uint64(1)).astype(bool)
     return bucket, np.where(turned[:, None], sides[:, ::-1], sides)
+
+
+def _all_combinations(
+    columns: dict[str, np.ndarray], languages: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bucket and number of every combination of the buckets that their caps do not cut."""
+    totals = columns["total"]
+    uncut = np.flatnonzero(totals <= columns["cap"])
+    bucket = np.repeat(uncut, totals[uncut])
+    ends = np.cumsum(totals[uncut])
+    number = np.arange(len(bucket)) - np.repeat(ends - totals[uncut], totals[uncut])
+    mine = _own(columns, languages, bucket, number)
+    return bucket[mine], number[mine]
+
+
+def _own(
+    columns: dict[str, np.ndarray], languages: np.ndarray, bucket: np.ndarray, number: np.ndarray
+) -> np.ndarray:
+    """Return which combinations belong to their bucket and to none before it."""
+    left, right = _unrank(columns, bucket, number)
+    common = languages[left] & languages[right] & columns["shared"][bucket]
+    return (common | (languages[right] & columns["earlier"][bucket])) == 0
+
+
+def _capped_combinations(
+    columns: dict[str, np.ndarray], languages: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bucket and number of the combinations drawn for the buckets that their caps cut."""
+    caps, totals = columns["cap"], columns["total"]
+    kept = pl.DataFrame(schema={"bucket": pl.Int64, "number": pl.Int64})
+    short = np.flatnonzero(totals > caps)
+    for round_ in range(_ROUNDS if len(short) else 0):
+        bucket, number = _draw(short, columns, round_)
+        mine = _own(columns, languages, bucket, number)
+        fresh = pl.DataFrame({"bucket": bucket[mine], "number": number[mine]})
+        kept = _first(pl.concat([kept, fresh]), caps)
+        counts = np.bincount(kept["bucket"].to_numpy(), minlength=len(caps))
+        short = short[(counts[short] < caps[short]) & (totals[short] > _DRAWS * caps[short])]
+        if not len(short):
+            break
+    return kept["bucket"].to_numpy(), kept["number"].to_numpy()
 
 
 def _draw(

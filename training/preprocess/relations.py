@@ -8,6 +8,13 @@ from training.preprocess.filters import Filters
 from training.preprocess.rrf import RrfTable
 
 INVERSE_REL = {"PAR": "CHD", "CHD": "PAR", "RB": "RN", "RN": "RB", "AQ": "QB", "QB": "AQ"}
+_PROBLEMS = (
+    "",
+    "suppressed",
+    "source",
+    "concept not in the table",
+    "from a concept to itself",
+)
 _LABEL = ["rel", "rela", "source"]
 
 
@@ -36,29 +43,49 @@ def relation_frame(
     heads = concepts.lazy().select(CUI1="CUI", head="concept")
     tails = concepts.lazy().select(CUI2="CUI", tail="concept")
     joined = rows.join(heads, on="CUI1", how="left").join(tails, on="CUI2", how="left")
-    joined = joined.with_columns(problem=_problem(filters))
-    counts = joined.group_by("problem").len().collect(engine="streaming")
-    dropped.update({f"relations: {why}": n for why, n in counts.iter_rows() if why})
-    kept = joined.filter(pl.col("problem").is_null()).join(labels.lazy(), on=_LABEL)
-    edges = kept.select("head", "label", "tail")
+    read = (
+        joined.join(labels.lazy(), on=_LABEL)
+        .select("head", "tail", "label", "inverse", problem=_problem(filters))
+        .collect(engine="streaming")
+    )
+    counts = read["problem"].value_counts().filter(pl.col("problem") > 0)
+    dropped.update({f"relations: {_PROBLEMS[code]}": n for code, n in counts.iter_rows()})
+    kept = read.filter(pl.col("problem") == 0)
+    edges = [_keys(kept, "head", "label", "tail", len(labels), len(concepts))]
     if add_inverses:
-        edges = pl.concat([edges, kept.select(head="tail", label="inverse", tail="head")])
-    distinct = edges.unique().sort("head", "label", "tail").collect(engine="streaming")
+        edges.append(_keys(kept, "tail", "inverse", "head", len(labels), len(concepts)))
+    keys = pl.concat(edges).unique().sort()
+    label = (keys // len(concepts)) % len(labels)
     texts = labels.select(
         pl.col(name).cast(pl.Enum(labels[name].unique().sort())) for name in _LABEL
     )
-    return distinct.select("head", "tail").hstack(texts[distinct["label"]])
+    ends = pl.DataFrame(
+        {
+            "head": (keys // (len(concepts) * len(labels))).cast(pl.Int32),
+            "tail": (keys % len(concepts)).cast(pl.Int32),
+        }
+    )
+    return ends.hstack(texts[label.cast(pl.UInt32)])
+
+
+def _keys(
+    rows: pl.DataFrame, first: str, label: str, last: str, labels: int, concepts: int
+) -> pl.Series:
+    """Return (first, label, last) as one number that sorts alike."""
+    head, middle, tail = (pl.col(name).cast(pl.Int64) for name in (first, label, last))
+    return rows.select(key=(head * labels + middle) * concepts + tail)["key"]
 
 
 def _problem(filters: Filters) -> pl.Expr:
-    """Say why a row of MRREL falls, or null."""
-    checks = {
-        "suppressed": pl.col("SUPPRESS").is_in(filters.suppress),
-        "source": ~pl.col("SAB").is_in(filters.sources) if filters.sources else pl.lit(False),
-        "concept not in the table": pl.col("head").is_null() | pl.col("tail").is_null(),
-        "from a concept to itself": pl.col("head") == pl.col("tail"),
-    }
-    return pl.coalesce(pl.when(check).then(pl.lit(why)) for why, check in checks.items())
+    """Return what speaks against a row of MRREL, as its position in _PROBLEMS; 0 is nothing."""
+    checks = [
+        pl.col("SUPPRESS").is_in(filters.suppress),
+        ~pl.col("SAB").is_in(filters.sources) if filters.sources else pl.lit(False),
+        pl.col("head").is_null() | pl.col("tail").is_null(),
+        pl.col("head") == pl.col("tail"),
+    ]
+    codes = [pl.when(check).then(pl.lit(i, pl.UInt8)) for i, check in enumerate(checks, start=1)]
+    return pl.coalesce(*codes, pl.lit(0, pl.UInt8))
 
 
 def _labels(rows: pl.LazyFrame, *, add_inverses: bool) -> pl.DataFrame:
