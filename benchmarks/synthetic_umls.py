@@ -99,7 +99,7 @@ def _conso(names: int, concepts: int, seed: int) -> Iterator[pl.DataFrame]:
 def _strings(rng: np.random.Generator, words: pl.Series, count: int, rows: np.ndarray) -> pl.Series:
     """Return names of 1 to 7 words; one in six repeats the row above, one in fifty is common."""
     lengths = rng.choice(7, count, p=[0.12, 0.27, 0.24, 0.16, 0.1, 0.07, 0.04]) + 1
-    picked = (rng.random((count, 7)) ** 3 * len(words)).astype(np.int64)
+    picked = (rng.random((count, 7)) ** 1.5 * len(words)).astype(np.int64)
     common = rng.random(count) < 0.02
     picked[common] = (rng.integers(0, 2000, (int(common.sum()), 1)) * np.arange(1, 8)) % len(words)
     lengths[common] = 1 + picked[common, 0] % 2
@@ -107,7 +107,12 @@ def _strings(rng: np.random.Generator, words: pl.Series, count: int, rows: np.nd
         pl.when(pl.Series(lengths > i)).then(words.gather(picked[:, i])).alias(f"w{i}")
         for i in range(7)
     ]
-    text = pl.select(pl.concat_str(columns, separator=" ", ignore_nulls=True)).to_series()
+    columns[0] = words.gather(picked[:, 0])
+    # A name of one word would be that of thousands of concepts: its word is made of two.
+    tail = pl.when(pl.Series((lengths == 1) & ~common)).then(words.gather(picked[:, 1]))
+    first = pl.concat_str([columns[0], tail], ignore_nulls=True)
+    joined = pl.concat_str([first, *columns[1:]], separator=" ", ignore_nulls=True)
+    text = pl.select(joined).to_series()
     source = np.arange(count)
     repeats = rng.random(count) < 1 / 6
     repeats[0] = False

@@ -49,7 +49,7 @@ def csr_indptr(sorted_keys: np.ndarray, rows: int) -> np.ndarray:
     return np.searchsorted(sorted_keys, np.arange(rows + 1)).astype(np.int64)
 
 
-def homonym_pairs(units: pl.DataFrame, *, most: int = 1000) -> tuple[pl.DataFrame, int]:
+def homonym_pairs(units: pl.DataFrame, *, most: int = 100) -> tuple[pl.DataFrame, int]:
     """Return (concept, other) that share a name, both ways and sorted.
 
     units (pl.DataFrame): concept, name.
