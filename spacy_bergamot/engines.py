@@ -6,6 +6,7 @@ and `search(vectors, k)`; `ENGINES` finds it by name, and others can be register
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from spacy_bergamot.errors import BergamotError, Errors
 
 _FACTS = "engine.json"
 _BLOCK = 256
+_BUILD_BLOCK = 1 << 16
 
 
 class Engine(Protocol):
@@ -29,6 +31,14 @@ class Engine(Protocol):
 
 
 ENGINES = catalogue.create("spacy_bergamot", "engines")
+
+
+class Vectors(Protocol):
+    """Unit vectors that a build reads block by block: an array, or a `VectorStore`."""
+
+    shape: Any
+
+    def __getitem__(self, rows: Any, /) -> np.ndarray: ...
 
 
 class NmslibEngine:
@@ -49,7 +59,7 @@ class NmslibEngine:
     def build(
         cls,
         folder: Path,
-        vectors: np.ndarray,
+        vectors: Vectors,
         *,
         m: int = 16,
         ef_construction: int = 100,
@@ -62,7 +72,9 @@ class NmslibEngine:
         threads (int): 0 for one a core; the graph is the same on every run only with 1.
         """
         index = _nmslib_index()
-        index.addDataPointBatch(np.ascontiguousarray(vectors, dtype=np.float32))
+        for rows in _blocks(vectors):
+            block = np.ascontiguousarray(vectors[rows], dtype=np.float32)
+            index.addDataPointBatch(block, np.arange(rows.start, rows.stop, dtype=np.int32))
         settings = {"M": m, "efConstruction": ef_construction, "post": 0}
         settings["indexThreadQty"] = threads or os.cpu_count() or 1
         index.createIndex(settings, print_progress=progress)
@@ -100,10 +112,14 @@ class ExactEngine:
         self.count, self.dim = vectors.shape
 
     @classmethod
-    def build(cls, folder: Path, vectors: np.ndarray, *, progress: bool = False) -> None:
+    def build(cls, folder: Path, vectors: Vectors, *, progress: bool = False) -> None:
         """Save unit vectors, float32 (n, d)."""
         folder.mkdir(parents=True, exist_ok=True)
-        np.save(folder / "vectors.npy", np.asarray(vectors, dtype=np.float32))
+        path, shape = folder / "vectors.npy", tuple(vectors.shape)
+        saved = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
+        for rows in _blocks(vectors):
+            saved[rows] = vectors[rows]
+        saved.flush()
         _write_facts(folder, vectors.shape)
 
     @classmethod
@@ -128,7 +144,82 @@ class ExactEngine:
         return rows, best
 
 
+class UsearchEngine:
+    """The same kind of graph by usearch: half precision, and memory-mapped, so that many processes
+    share one copy and opening costs nothing."""
+
+    name = "usearch"
+
+    def __init__(self, index: Any, *, dim: int, count: int) -> None:
+        self.index = index
+        self.dim = dim
+        self.count = count
+
+    @classmethod
+    def build(
+        cls,
+        folder: Path,
+        vectors: Vectors,
+        *,
+        m: int = 16,
+        ef_construction: int = 128,
+        dtype: str = "bf16",
+        threads: int = 0,
+        progress: bool = False,
+    ) -> None:
+        """Build the graph of unit vectors, float32 (n, d), and save it.
+
+        m (int): Links a node. ef_construction (int): Candidates while linking.
+        dtype (str): "f32", "bf16", "f16" or "i8", of the stored vectors.
+        threads (int): 0 for one a core; the graph is the same on every run only with 1.
+        """
+        from tqdm import tqdm
+
+        count, dim = vectors.shape
+        index = _usearch().Index(
+            ndim=dim, metric="cos", dtype=dtype, connectivity=m, expansion_add=ef_construction
+        )
+        with tqdm(total=count, unit=" names", desc="Indexing", disable=not progress) as bar:
+            for rows in _blocks(vectors):
+                keys = np.arange(rows.start, rows.stop, dtype=np.uint64)
+                index.add(keys, vectors[rows], threads=threads)
+                bar.update(len(keys))
+        folder.mkdir(parents=True, exist_ok=True)
+        index.save(str(folder / "hnsw.usearch"))
+        settings = {"m": m, "ef_construction": ef_construction, "dtype": dtype}
+        _write_facts(folder, vectors.shape, **settings)
+
+    @classmethod
+    def open(cls, folder: Path, *, ef_search: int = 100) -> "UsearchEngine":
+        """Map the graph. ef_search (int): Candidates while searching."""
+        count, dim = _read_facts(folder)
+        path = folder / "hnsw.usearch"
+        try:
+            index = _usearch().Index.restore(str(path), view=True)
+        except (RuntimeError, ValueError) as reason:
+            message = Errors.B002.format(path=path, what="a usearch index", reason=reason)
+            raise BergamotError(message) from None
+        index.expansion_search = ef_search
+        return cls(index, dim=dim, count=count)
+
+    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        check_queries(vectors, self.dim)
+        rows = np.full((len(vectors), k), -1, dtype=np.int64)
+        scores = np.full((len(vectors), k), -1, dtype=np.float32)
+        if not len(vectors):
+            return rows, scores
+        # At least two queries: for one, usearch answers in another shape.
+        asked = vectors if len(vectors) > 1 else np.repeat(vectors, 2, axis=0)
+        found = self.index.search(asked, min(k, self.count), threads=1)
+        for number in range(len(vectors)):
+            size = int(found.counts[number])
+            rows[number, :size] = found.keys[number, :size]
+            scores[number, :size] = 1 - found.distances[number, :size]
+        return rows, scores
+
+
 ENGINES.register("nmslib", func=NmslibEngine)
+ENGINES.register("usearch", func=UsearchEngine)
 ENGINES.register("exact", func=ExactEngine)
 
 
@@ -155,6 +246,21 @@ def _nmslib_index() -> Any:
     except ImportError as reason:
         raise BergamotError(Errors.B022.format(reason=reason)) from reason
     return nmslib.init(method="hnsw", space="cosinesimil")
+
+
+def _usearch() -> Any:
+    try:
+        import usearch.index
+    except ImportError:
+        message = Errors.B042.format(name="usearch", package="usearch")
+        raise BergamotError(message) from None
+    return usearch.index
+
+
+def _blocks(vectors: Vectors) -> Iterator[slice]:
+    count = vectors.shape[0]
+    for start in range(0, count, _BUILD_BLOCK):
+        yield slice(start, min(start + _BUILD_BLOCK, count))
 
 
 def _write_facts(folder: Path, shape: tuple[int, ...], **settings: Any) -> None:

@@ -83,3 +83,13 @@ class Errors(metaclass=Coded):
         "[initialize.components.{name}] needs concepts. Name them as in configs/linker.cfg, "
         "and give --paths.concepts."
     )
+    B039 = "Unknown type of vectors '{value}'. Choose one of: {choices}."
+    B040 = (
+        "{path} holds vectors made otherwise (differing: {what}). Give another folder, or remove "
+        "this one to encode anew."
+    )
+    B041 = (
+        "{path} lacks {missing} of {all} shards, number {first} first. Run the encoding again; it "
+        "makes what is missing."
+    )
+    B042 = "The engine '{name}' needs the package {package}. Try: pip install {package}"

@@ -38,11 +38,19 @@ def alias_index(
     engine: str = "nmslib",
     settings: dict[str, Any] | None = None,
     device: str = "cpu",
+    precision: str = "fp32",
+    vectors: str | None = None,
+    dtype: str = "float32",
 ) -> IndexLoader:
-    """Build an alias index of a concept table with the component's own language model."""
+    """Build an alias index of a concept table with the component's own language model.
+
+    engine (str), settings (dict): See `spacy_bergamot.engines`.
+    device (str), precision (str): Of the language model while it encodes the aliases.
+    vectors (str | None), dtype (str): Folder and type of the vectors, see `AliasIndex.build`.
+    """
 
     def load(target: Path, lm: Path) -> None:
-        encoder = TextEncoder.open(lm, device=device)
+        encoder = TextEncoder.open(lm, device=device, precision=precision)
         AliasIndex.build(
             target,
             Path(concepts),
@@ -50,6 +58,8 @@ def alias_index(
             lm_fingerprint=fingerprint(lm),
             engine=engine,
             settings=settings,
+            vectors=vectors,
+            dtype=dtype,
             progress=True,
         )
 

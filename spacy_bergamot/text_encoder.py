@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -115,6 +115,13 @@ def resolve_device(device: str) -> str:
     return device
 
 
+class Piece(NamedTuple):
+    """Vectors (float32 (len(rows), d)) of some of the names, by their rows."""
+
+    rows: np.ndarray
+    vectors: np.ndarray
+
+
 class TextEncoder:
     """A language model that turns names into unit vectors.
 
@@ -188,16 +195,24 @@ class TextEncoder:
         batch_tokens (int): Token slots per forward pass.
         progress (bool): Show a progress bar on standard error.
         """
-        import torch
 
         vectors = np.empty((len(names), self.dim), dtype=np.float32)
-        tokens = self.tokenize(names)
-        batches = list(length_batches([len(ids) for ids in tokens], batch_tokens))
-        with torch.inference_mode(), _progress_bar(len(names), shown=progress) as bar:
-            for rows in batches:
-                vectors[rows] = self._encode_batch([tokens[row] for row in rows])
-                bar.update(len(rows))
+        with _progress_bar(len(names), shown=progress) as bar:
+            for piece in self.encode_in_pieces(names, batch_tokens=batch_tokens):
+                vectors[piece.rows] = piece.vectors
+                bar.update(len(piece.rows))
         return vectors
+
+    def encode_in_pieces(
+        self, names: Sequence[str], *, batch_tokens: int = 4096
+    ) -> Iterator["Piece"]:
+        """Yield the unit vectors of every forward pass as it ends, in order of length."""
+        import torch
+
+        tokens = self.tokenize(names)
+        for rows in length_batches([len(ids) for ids in tokens], batch_tokens):
+            with torch.inference_mode():
+                yield Piece(rows, self._encode_batch([tokens[row] for row in rows]))
 
     def _encode_batch(self, tokens: list[list[int]]) -> np.ndarray:
         import torch

@@ -8,13 +8,14 @@ import typer
 
 from spacy_bergamot.errors import BergamotError
 from training.bergamot.cli import train_cli
+from training.encode import encode_cli
 from training.evaluate.cli import evaluate_cli
 from training.pairs import export_pairs_cli, pairs_cli
 from training.preprocess.cli import preprocess_cli
 from training.report import report_cli
 
 app = typer.Typer(
-    help="Make a BERGAMOT language model: preprocess, train, evaluate.",
+    help="Make a BERGAMOT language model: preprocess, train, encode, evaluate.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -23,6 +24,7 @@ app.command("preprocess")(preprocess_cli)
 app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     train_cli
 )
+app.command("encode")(encode_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("pairs")(pairs_cli)
 app.command("export-pairs")(export_pairs_cli)

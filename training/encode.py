@@ -1,0 +1,36 @@
+"""`python -m training encode`: the vectors of a knowledge base's aliases, by one or many GPUs."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_bergamot.alias_index import index_strings
+from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.vector_store import fill, plan_of
+
+
+def encode_cli(
+    concepts: Annotated[Path, typer.Argument(help="Concept table, such as corpus/kb")],
+    lm: Annotated[Path, typer.Argument(help="Language model folder, such as models/train/lm")],
+    output: Annotated[Path, typer.Argument(help="Folder for the vectors, such as models/vectors")],
+    device: Annotated[str, typer.Option(help="torch device: cpu, auto, cuda:0")] = "auto",
+    precision: Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")] = "fp32",
+    dtype: Annotated[str, typer.Option(help="of the vectors: float32, float16")] = "float32",
+) -> None:
+    """Encode every alias into shards, ahead of `spacy assemble --paths.vectors OUTPUT`.
+
+    A run that was killed goes on where it was. Under torchrun or accelerate the shards are shared
+    out, and each process takes the GPU of its local rank.
+    """
+    rank, processes = (int(os.environ.get(k, d)) for k, d in (("RANK", "0"), ("WORLD_SIZE", "1")))
+    if processes > 1 and device in ("auto", "cuda"):
+        device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
+    encoder = TextEncoder.open(lm, device=device, precision=precision)
+    strings, _, _ = index_strings(ConceptTable.open(concepts))
+    plan = plan_of(strings, encoder, lm_fingerprint=fingerprint(lm), dtype=dtype)
+    folder = output / plan.id[:16]
+    fill(folder, strings, encoder, plan, rank=rank, processes=processes, progress=True)
+    typer.echo(f"{plan.count} names in {plan.shards} shards: {folder}")
