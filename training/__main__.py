@@ -8,6 +8,8 @@ import typer
 
 from spacy_bergamot.errors import BergamotError
 from training.bergamot.cli import train_cli
+from training.download.umls import download_cli
+from training.download.wikidata import wikidata_cli
 from training.encode import encode_cli
 from training.evaluate.cli import evaluate_cli
 from training.pairs import export_pairs_cli, pairs_cli
@@ -20,6 +22,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command("download")(download_cli)
+app.command("wikidata")(wikidata_cli)
 app.command("preprocess")(preprocess_cli)
 app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     train_cli

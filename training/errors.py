@@ -6,7 +6,7 @@ __all__ = ["BergamotError", "Errors"]
 
 
 class Errors(metaclass=Coded):
-    """T1xx preprocessing, T2xx training, T3xx evaluation."""
+    """T1xx preprocessing, T2xx training, T3xx evaluation, T4xx downloads."""
 
     T101 = (
         "{path} is missing. Give the META folder of a knowledge base in RRF form; "
@@ -36,6 +36,10 @@ class Errors(metaclass=Coded):
     T111 = "{path} has no validation queries. Raise --valid-concepts."
     T112 = "{path}:{line} has another number of fields than it needs: '{text}'. Mend the line."
     T113 = "--mentions needs --dictionary: the names that mentions are paired with."
+    T114 = (
+        "{path} has {free} MiB free, and the unpacked release needs about {needed} MiB. Free some "
+        "space or write elsewhere."
+    )
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "
@@ -90,3 +94,19 @@ class Errors(metaclass=Coded):
         "dictionary. Check that both use the same concept ids."
     )
     T307 = "{path} holds no wheel. Run: spacy project run package"
+    T401 = "Cannot download {name}: {reason}."
+    T402 = (
+        "{name}: no answer after {tries} tries. What came is kept ({path}); run the same command "
+        "again to go on."
+    )
+    T403 = (
+        "{path} has {free} MiB free, and the file needs {needed} MiB. Free some space; "
+        "what came is kept."
+    )
+    T404 = "{name} arrived broken: its checksums do not fit. Run the same command again."
+    T405 = (
+        "Set the environment variable {key} to your UMLS key (from your profile at "
+        "uts.nlm.nih.gov); it is not read from anywhere else."
+    )
+    T406 = "'{value}' is no release. They are called 2025AA, 2025AB and so on."
+    T407 = "Unknown language '{value}'. Choose of: {choices}."

@@ -12,6 +12,7 @@ from training.preprocess.filters import SUPPRESSED, Filters
 from training.preprocess.names import training_names
 from training.preprocess.pairs import Caps
 from training.preprocess.progress import timed
+from training.preprocess.release import plain_release
 from training.preprocess.tables import build_concept_table
 from training.preprocess.training_set import write_training_set
 
@@ -19,7 +20,9 @@ _LIST = "comma-separated; everything where not given"
 
 
 def preprocess_cli(
-    meta: Annotated[Path, typer.Argument(help="Folder with MRCONSO.RRF and its like")],
+    meta: Annotated[
+        Path, typer.Argument(help="Folder with MRCONSO.RRF (or .gz), or a release's zip")
+    ],
     output: Annotated[Path, typer.Argument(help="Folder for kb/, train/ and eval/")],
     languages: Annotated[str, typer.Option(help=f"LAT, such as ENG,SPA; {_LIST}")] = "",
     sources: Annotated[str, typer.Option(help=f"SAB; {_LIST}")] = "",
@@ -104,13 +107,14 @@ def preprocess(
     for name, share in {"held_out": held_out, "valid_concepts": valid_concepts}.items():
         if not 0 <= share < 1:
             raise BergamotError(Errors.T107.format(name=name, value=share))
-    kb = build_concept_table(
-        meta,
-        output / "kb",
-        filters=filters,
-        add_inverses=add_inverses,
-        max_malformed=max_malformed,
-    )
+    with plain_release(meta, output) as folder:
+        kb = build_concept_table(
+            folder,
+            output / "kb",
+            filters=filters,
+            add_inverses=add_inverses,
+            max_malformed=max_malformed,
+        )
     table = ConceptTable.open(output / "kb", checksums=False)
     with timed("Choosing the training names"):
         names = training_names(table, held_out=held_out, valid_concepts=valid_concepts, seed=seed)

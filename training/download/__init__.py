@@ -1,0 +1,1 @@
+"""What comes over the network, and only by these commands."""

@@ -1,0 +1,221 @@
+"""`python -m training wikidata`: names in many languages for concepts that have a UMLS CUI.
+
+Wikidata's property P2892 holds CUIs; labels and aliases are CC0. Pages are kept as they come, so
+that a run goes on where it was; the reader turns them into rows of MRCONSO.
+"""
+
+import json
+import logging
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import requests
+import typer
+from tqdm import tqdm
+
+from spacy_bergamot import __version__
+from spacy_bergamot.files import atomic_file
+from spacy_bergamot.text import has_letters, normalize
+from training.download.client import TRIES
+from training.errors import BergamotError, Errors
+
+SERVER = "https://query.wikidata.org/sparql"
+SOURCE = "WIKIDATA"
+LANGUAGES = {
+    "en": "ENG", "es": "SPA", "fr": "FRE", "de": "GER", "nl": "DUT", "it": "ITA", "pt": "POR",
+    "ru": "RUS", "ja": "JPN", "zh": "CHI", "ko": "KOR", "th": "THA", "fi": "FIN", "tr": "TUR",
+    "cs": "CZE", "pl": "POL", "sv": "SWE", "hu": "HUN", "el": "GRE", "he": "HEB", "ar": "ARA",
+    "uk": "UKR", "fa": "PER", "vi": "VIE", "id": "IND", "no": "NOR", "nb": "NOR", "da": "DAN",
+    "ro": "RUM", "bg": "BUL", "hr": "SCR", "et": "EST", "lv": "LAV", "eu": "BAQ", "ca": "CAT",
+}  # fmt: skip
+"""Wikidata's language codes and MRCONSO's."""
+
+_ITEMS = "SELECT ?item ?cui WHERE {{ ?item wdt:P2892 ?cui }} ORDER BY ?item LIMIT {n} OFFSET {o}"
+_NAMES = (
+    "SELECT ?item ?kind ?name WHERE {{ VALUES ?item {{ {items} }} "
+    'VALUES (?p ?kind) {{ (rdfs:label "PT") (skos:altLabel "SY") }} ?item ?p ?name . '
+    "FILTER(LANG(?name) IN ({languages})) }} ORDER BY ?item ?kind ?name"
+)
+_CUI = re.compile(r"C\d{7}")
+
+logger = logging.getLogger(__name__)
+
+
+def wikidata_cli(
+    output: Annotated[Path, typer.Argument(help="Folder for the pages and MRCONSO.RRF")],
+    languages: Annotated[str, typer.Option(help="Codes, such as ru,ko,th,fi")] = "ru,ko,th,fi",
+    into: Annotated[
+        Path | None, typer.Option(help="A META folder: keep only its concepts and skip its names")
+    ] = None,
+    page: Annotated[int, typer.Option(min=1, help="Items a query")] = 5000,
+    pause: Annotated[float, typer.Option(min=0, help="Seconds between queries")] = 1.0,
+    server: Annotated[str, typer.Option(help="SPARQL service", hidden=True)] = SERVER,
+) -> None:
+    """Fetch names of concepts from Wikidata (CC0) and write them as rows of MRCONSO.
+
+    With `--into META` append MRCONSO.RRF's lines to META's own: cat OUTPUT/MRCONSO.RRF >>
+    META/MRCONSO.RRF.
+    """
+    codes = [code.strip() for code in languages.split(",") if code.strip()]
+    counts = fetch_names(output, codes, into=into, page=page, pause=pause, server=server)
+    typer.echo(", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
+
+
+def fetch_names(
+    output: Path,
+    languages: list[str],
+    *,
+    into: Path | None = None,
+    page: int = 5000,
+    batch: int = 200,
+    pause: float = 1.0,
+    server: str = SERVER,
+) -> Counter[str]:
+    """Fetch what is missing of the pages, write MRCONSO.RRF; return counts of kept and dropped.
+
+    RAISES (BergamotError): T407 for an unknown language, T402 if the server gives no answer.
+    """
+    unknown = [code for code in languages if code not in LANGUAGES]
+    if unknown:
+        choices = ", ".join(sorted(LANGUAGES))
+        raise BergamotError(Errors.T407.format(value=", ".join(unknown), choices=choices))
+    client = _Client(server, pause)
+    items = _items(client, output / "items", page)
+    names: list[dict[str, str]] = []
+    rows = sorted(items)
+    for start in tqdm(range(0, len(rows), batch), desc="Names", unit=" pages"):
+        part = rows[start : start + batch]
+        query = _NAMES.format(
+            items=" ".join(f"wd:{item}" for item in part),
+            languages=", ".join(f'"{code}"' for code in sorted(languages)),
+        )
+        tag = "-".join(sorted(languages))
+        names += client.page(output / "names" / f"{tag}-{start:08d}.json", query)
+    return _write(output / "MRCONSO.RRF", names, items, into)
+
+
+class _Client:
+    """Ask a SPARQL service, politely; an answer that is on disk is not asked for again."""
+
+    def __init__(self, server: str, pause: float) -> None:
+        self.server = server
+        self.pause = pause
+
+    def page(self, path: Path, query: str) -> list[dict[str, str]]:
+        if path.is_file():
+            try:
+                kept = json.loads(path.read_text(encoding="utf8"))
+                if kept["query"] == query:
+                    return kept["rows"]
+            except (ValueError, KeyError, TypeError):
+                logger.warning("%s is broken; asking again", path)
+        rows = [
+            {name: _value(cell) for name, cell in row.items()}
+            | {"lang": row.get("name", {}).get("xml:lang", "")}
+            for row in self._ask(query)
+        ]
+        with atomic_file(path) as temporary:
+            temporary.write_text(json.dumps({"query": query, "rows": rows}), encoding="utf8")
+        return rows
+
+    def _ask(self, query: str) -> list[dict[str, Any]]:
+        agent = f"spacy_bergamot/{__version__} (concept names by CUI)"
+        headers = {"Accept": "application/sparql-results+json", "User-Agent": agent}
+        for attempt in range(TRIES):
+            wait = self.pause * 2**attempt
+            time.sleep(self.pause if not attempt else wait)
+            try:
+                response = requests.post(
+                    self.server, data={"query": query}, headers=headers, timeout=120
+                )
+                if response.status_code == 429:
+                    time.sleep(float(response.headers.get("Retry-After", wait)))
+                    continue
+                response.raise_for_status()
+                return response.json()["results"]["bindings"]
+            except (requests.RequestException, ValueError, KeyError) as reason:
+                logger.warning("Wikidata: %s, try %d of %d", reason, attempt + 1, TRIES)
+        message = Errors.T402.format(name="Wikidata", tries=TRIES, path="the pages so far")
+        raise BergamotError(message)
+
+
+def _items(client: _Client, folder: Path, page: int) -> dict[str, set[str]]:
+    """Return {item: CUIs} of every item that has one."""
+    items: dict[str, set[str]] = defaultdict(set)
+    offset = 0
+    while True:
+        query = _ITEMS.format(n=page, o=offset)
+        rows = client.page(folder / f"{page}-{offset:08d}.json", query)
+        for row in rows:
+            if _CUI.fullmatch(row.get("cui", "")):
+                items[row["item"]].add(row["cui"])
+        if len(rows) < page:
+            return items
+        offset += page
+
+
+def _write(
+    path: Path, names: list[dict[str, str]], items: dict[str, set[str]], into: Path | None
+) -> Counter[str]:
+    """Write rows of MRCONSO, sorted; drop what a concept has already, case and spacing aside."""
+    known, concepts = _known(into) if into else (set(), None)
+    counts: Counter[str] = Counter()
+    lines = set()
+    # One CUI for one item: an item with several, or a CUI of several items, is ambiguous.
+    owners = Counter(cui for cuis in items.values() for cui in cuis)
+    for row in names:
+        cuis = items.get(row.get("item", ""), set())
+        language, text = LANGUAGES.get(row["lang"]), _clean(row.get("name", ""))
+        if len(cuis) != 1 or owners[next(iter(cuis))] != 1:
+            counts["dropped: several CUIs or items"] += 1
+        elif language is None or not has_letters(text):
+            counts["dropped: no letters"] += 1
+        elif concepts is not None and next(iter(cuis)) not in concepts:
+            counts["dropped: concept not in the table"] += 1
+        elif (next(iter(cuis)), language, normalize(text)) in known:
+            counts["dropped: known already"] += 1
+        else:
+            cui = next(iter(cuis))
+            known.add((cui, language, normalize(text)))
+            lines.add(_line(cui, language, row["item"], row["kind"], text))
+            counts["kept"] += 1
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf8", newline="\n") as out:
+        out.writelines(f"{line}\n" for line in sorted(lines))
+    return counts
+
+
+def _known(meta: Path) -> tuple[set[tuple[str, str, str]], set[str]]:
+    """Return (CUI, language, normal form) of a release's names, and its CUIs."""
+    known, concepts = set(), set()
+    for fields in _fields(meta / "MRCONSO.RRF"):
+        known.add((fields[0], fields[1], normalize(fields[14])))
+        concepts.add(fields[0])
+    return known, concepts
+
+
+def _fields(path: Path) -> Iterator[list[str]]:
+    if not path.is_file():
+        raise BergamotError(Errors.T101.format(path=path))
+    with path.open(encoding="utf8", errors="replace", newline="\n") as stream:
+        for line in stream:
+            fields = line.rstrip("\n").split("|")
+            if len(fields) == 19:
+                yield fields
+
+
+def _line(cui: str, language: str, item: str, kind: str, text: str) -> str:
+    fields = [cui, language, "S", "", "PF", "", "N", "", "", "", "", SOURCE, kind, item, text]
+    return "|".join([*fields, "0", "N", "", ""])
+
+
+def _clean(text: str) -> str:
+    """Return a name as a field of RRF: no separator, no line end."""
+    return " ".join(text.replace("|", " ").split())
+
+
+def _value(cell: dict[str, Any]) -> str:
+    return str(cell.get("value", "")).removeprefix("http://www.wikidata.org/entity/")
