@@ -20,7 +20,7 @@ def encode_cli(
     precision: Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")] = "fp32",
     dtype: Annotated[str, typer.Option(help="of the vectors: float32, float16")] = "float32",
 ) -> None:
-    """Encode every alias into shards, ahead of `spacy assemble --paths.vectors OUTPUT`.
+    """Encode every alias into shards, ahead of `spacy assemble --paths.alias_vectors OUTPUT`.
 
     A run that was killed goes on where it was. Under torchrun or accelerate the shards are shared
     out, and each process takes the GPU of its local rank.
