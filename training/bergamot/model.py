@@ -74,7 +74,8 @@ class BergamotModel(nn.Module):
     def embed(self, table: Tensor, batch: Batch) -> Embeddings:
         """Return the embeddings that the objectives need."""
         centres = len(batch.labels)
-        features = table[batch.rows]
+        # Not table[rows]: on several threads its gradient is summed in any order.
+        features = functional.embedding(batch.rows, table)
         text = features[:, :centres]
         if self.graph_encoder is None:
             return Embeddings(batch.labels, batch.homonyms, text)

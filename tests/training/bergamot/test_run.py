@@ -106,7 +106,7 @@ def test_a_run_killed_again_and_again_ends_bit_identical(config: Config, tmp_pat
     config["training"].update(max_steps=60, checkpoint_every=5)
     whole = train(config)
     config["paths"]["output"] = str(tmp_path / "killed")
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())}
     checkpoints = tmp_path / "killed/checkpoints"
     random = np.random.default_rng()
     kills = 0

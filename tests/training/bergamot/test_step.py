@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 from unittest import mock
 
 import pytest
@@ -13,6 +15,7 @@ from confection import Config
 from safetensors.torch import load_file
 
 from tests.training.bergamot.reference import make_trainer, plain_losses
+from training.bergamot.batches import Batch
 from training.bergamot.run import train
 from training.bergamot.trainer import Trainer
 
@@ -123,6 +126,28 @@ def test_saving_memory_changes_nothing(config: Config, change: str):
     assert again == pytest.approx(losses, rel=1e-5)
     for name, gradient in found.items():
         torch.testing.assert_close(same[name], gradient, rtol=1e-4, atol=1e-6)
+
+
+def test_the_gradient_of_the_vectors_is_bit_identical_on_several_threads(config: Config):
+    config["objectives"] = {"text": config["objectives"]["text"]}
+    model = make_trainer(config).model
+    generator = torch.Generator().manual_seed(0)
+    table = torch.randn(200, 64, generator=generator, requires_grad=True)
+    rows = torch.randint(0, 200, (2, 2000), generator=generator)
+    weights = torch.randn(2, 2000, 64, generator=generator)
+    batch = SimpleNamespace(rows=rows, labels=torch.arange(2000), homonyms=None)
+
+    def gradient() -> torch.Tensor:
+        text = model.embed(table, cast("Batch", batch)).text
+        return torch.autograd.grad((text * weights).sum(), table)[0]
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        first = gradient()
+        assert all(gradient().equal(first) for _ in range(20))
+    finally:
+        torch.set_num_threads(threads)
 
 
 def test_detached_neighbours_get_no_gradient(config: Config):

@@ -61,7 +61,8 @@ def make_triplet(margin: float = 0.2) -> Loss:
     def loss(similarities: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
         distances = _distances(similarities)
         anchors, _ = positives.nonzero(as_tuple=True)
-        violation = distances[positives][:, None] - distances[anchors] + margin
+        rows = distances.index_select(0, anchors)
+        violation = distances[positives][:, None] - rows + margin
         return _nonzero(violation.relu() * negatives[anchors])
 
     return loss
@@ -125,7 +126,7 @@ class LiftedStructure:
         distances = _distances(similarities)
         hostile = _log_sum_exp(self.margin - distances, negatives)
         anchors, others = positives.nonzero(as_tuple=True)
-        both = torch.logaddexp(hostile[anchors], hostile[others])
+        both = torch.logaddexp(*(hostile.index_select(0, end) for end in (anchors, others)))
         lost = (both + distances[anchors, others]).relu().square() / 2
         return _terms(lost.sum(), len(lost))
 
