@@ -11,9 +11,11 @@ version = next(
 
 TRAIN = [
     "accelerate>=0.30",
+    "fastobo>=0.12",
     "peft>=0.11",
     "polars>=1.20",
     "rapidfuzz>=3.0",
+    "requests>=2.28",
     "scikit-learn>=1.3",
     "spacy-transformers>=1.3",
     "tokenizers>=0.19",

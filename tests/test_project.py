@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 from weasel.cli.run import project_run
 
+from spacy_bergamot.concepts import ConceptTable
+from tests.training.ontology.test_import import write_sources
+
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.slow
 
@@ -49,6 +52,17 @@ def test_a_second_run_skips_what_is_done(project: Path):
     before = (project / "models/train/lm/manifest.json").stat().st_mtime_ns
     project_run(project, "train", overrides={"vars.max_steps": 30}, capture=True)
     assert (project / "models/train/lm/manifest.json").stat().st_mtime_ns == before
+
+
+def test_the_open_workflow_imports_the_ontologies_of_a_folder(project: Path, tmp_path: Path):
+    folder = write_sources(tmp_path / "ontologies")
+    overrides = {"vars.ontologies": str(folder)}
+    root = tmp_path / "project"
+    shutil.copytree(project, root, ignore=shutil.ignore_patterns("corpus", "models", "packages"))
+    project_run(root, "import", overrides=overrides, capture=True)
+    project_run(root, "preprocess-open", overrides=overrides, capture=True)
+    table = ConceptTable.open(root / "corpus/kb")
+    assert "morbid zeal" in table["C9000001"].aliases
 
 
 def test_the_wheel_needs_the_package_and_nothing_of_training(wheel: Path):

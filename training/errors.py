@@ -40,6 +40,13 @@ class Errors(metaclass=Coded):
         "{path} has {free} MiB free, and the unpacked release needs about {needed} MiB. Free some "
         "space or write elsewhere."
     )
+    T116 = "{path} cannot be read as {what}: {reason}. Mend or download the file again."
+    T117 = "{path} does not exist. Give a file, or a folder of ontologies and tables."
+    T118 = (
+        "No name came from {path}. It reads OBO, OBO graphs (.json), Orphadata (.xml), JSONL, and "
+        ".tsv or .csv with a header of Babelon, SSSOM, or id and name; also packed. Not read: "
+        "{unread}."
+    )
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "

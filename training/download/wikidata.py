@@ -22,17 +22,10 @@ from spacy_bergamot.files import atomic_file
 from spacy_bergamot.text import has_letters, normalize
 from training.download.client import TRIES
 from training.errors import BergamotError, Errors
+from training.languages import LANGUAGES
 
 SERVER = "https://query.wikidata.org/sparql"
 SOURCE = "WIKIDATA"
-LANGUAGES = {
-    "en": "ENG", "es": "SPA", "fr": "FRE", "de": "GER", "nl": "DUT", "it": "ITA", "pt": "POR",
-    "ru": "RUS", "ja": "JPN", "zh": "CHI", "ko": "KOR", "th": "THA", "fi": "FIN", "tr": "TUR",
-    "cs": "CZE", "pl": "POL", "sv": "SWE", "hu": "HUN", "el": "GRE", "he": "HEB", "ar": "ARA",
-    "uk": "UKR", "fa": "PER", "vi": "VIE", "id": "IND", "no": "NOR", "nb": "NOR", "da": "DAN",
-    "ro": "RUM", "bg": "BUL", "hr": "SCR", "et": "EST", "lv": "LAV", "eu": "BAQ", "ca": "CAT",
-}  # fmt: skip
-"""Wikidata's language codes and MRCONSO's."""
 
 _ITEMS = "SELECT ?item ?cui WHERE {{ ?item wdt:P2892 ?cui }} ORDER BY ?item LIMIT {n} OFFSET {o}"
 _NAMES = (

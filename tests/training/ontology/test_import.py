@@ -1,0 +1,307 @@
+"""Invented ontologies in every form, imported and preprocessed."""
+
+import gzip
+import json
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from spacy_bergamot.concepts import ConceptTable
+from training.__main__ import app
+from training.errors import BergamotError
+from training.ontology.cli import import_ontologies
+from training.ontology.records import accession_of, language_of
+from training.preprocess.filters import Filters
+from training.preprocess.tables import build_concept_table
+
+OBO = """format-version: 1.2
+data-version: zo/2026-01-01
+
+[Term]
+id: ZO:0000001
+name: morbid zeal
+def: "Zeal beyond measure." [ZO:curator]
+synonym: "zelosis" EXACT []
+synonym: "keenness" RELATED []
+synonym: "night zeal" NARROW []
+xref: UMLS_CUI:C9000001
+xref: MESH:D999999
+
+[Term]
+id: ZO:0000002
+name: acute zeal
+is_a: ZO:0000001 ! morbid zeal
+relationship: part_of ZO:0000003
+xref: UMLS:C9000002
+xref: UMLS:C9000003
+
+[Term]
+id: ZO:0000003
+name: zeal gland
+
+[Term]
+id: ZO:0000004
+name: obsolete zeal
+is_obsolete: true
+
+[Typedef]
+id: part_of
+name: part of
+"""
+
+GRAPH = {
+    "graphs": [
+        {
+            "id": "http://purl.obolibrary.org/obo/yo.owl",
+            "meta": {"version": "2026-02-02"},
+            "nodes": [
+                {
+                    "id": "http://purl.obolibrary.org/obo/YO_0000007",
+                    "lbl": "excess of zeal",
+                    "type": "CLASS",
+                    "meta": {
+                        "definition": {"val": "Too much zeal."},
+                        "synonyms": [
+                            {"pred": "hasExactSynonym", "val": "hyperzelosis"},
+                            {"pred": "hasBroadSynonym", "val": "zeal"},
+                        ],
+                        "xrefs": [{"val": "UMLS:C9000001"}],
+                    },
+                },
+                {
+                    "id": "http://purl.obolibrary.org/obo/YO_0000008",
+                    "lbl": "zeal of old",
+                    "type": "CLASS",
+                    "meta": {"deprecated": True},
+                },
+                {
+                    "id": "http://purl.obolibrary.org/obo/YO_0000009",
+                    "lbl": "zeal | bar",
+                    "type": "CLASS",
+                },
+                {
+                    "id": "http://purl.obolibrary.org/obo/YO_0000010",
+                    "lbl": "zeal rash",
+                    "type": "CLASS",
+                },
+                {
+                    "id": "http://purl.obolibrary.org/obo/YO_r1",
+                    "lbl": "has sign",
+                    "type": "PROPERTY",
+                },
+            ],
+            "edges": [
+                {
+                    "sub": "http://purl.obolibrary.org/obo/YO_0000007",
+                    "pred": "http://purl.obolibrary.org/obo/YO_r1",
+                    "obj": "http://purl.obolibrary.org/obo/YO_0000010",
+                }
+            ],
+        }
+    ]
+}
+BABELON = """source_language\ttranslation_language\tsubject_id\tpredicate_id\t\
+source_value\ttranslation_value\ttranslation_status
+en\tde\tZO:0000001\trdfs:label\tmorbid zeal\tkrankhafter Eifer\tOFFICIAL
+en\tde\tZO:0000002\trdfs:label\tacute zeal\takuter Eifer\tCANDIDATE
+en\tde\tZO:0000001\toboInOwl:hasExactSynonym\tzelosis\tZelose\tOFFICIAL
+en\tde\tZO:0000004\trdfs:label\tobsolete zeal\talter Eifer\tOFFICIAL
+en\tde\tZO:0000003\trdfs:label\tzeal gland\t\tNOT_TRANSLATED
+en\tde\tnonsense\trdfs:label\tx\ty\tOFFICIAL
+"""
+VARIANT = '''source_id\tpredicate\tsource_text\ttranslation_text\ttranslator\t\
+source_lang\ttranslation_lang\tstatus
+ZO:0000003\trdfs:label\tzeal gland\t"glándula ""del celo"""\t\ten\tes\tfinal
+'''
+SYNONYMS = """subject_id\ttranslation_value\tcomment
+ID\tAL oboInOwl:hasExactSynonym@tr SPLIT=|\t
+ZO:0000001\taşırı gayret|gayret hastalığı\tOFFICIAL
+"""
+SSSOM = """# curie_map:
+#   ZO: http://purl.obolibrary.org/obo/ZO_
+subject_id\tsubject_label\tpredicate_id\tobject_id\tobject_label
+ZO:0000003\tzeal gland\tskos:exactMatch\tYO:0000010\tzeal rash
+ZO:0000003\tzeal gland\tskos:exactMatch\tYO:0000007\texcess of zeal
+ZO:0000002\tacute zeal\tskos:broadMatch\tYO:0000007\texcess of zeal
+"""
+ORPHADATA = """<?xml version="1.0" encoding="ISO-8859-1"?>
+<JDBOR><DisorderList><Disorder id="1"><OrphaCode>77</OrphaCode><Name lang="fr">zèle rare</Name>
+<SynonymList><Synonym lang="fr">zélose</Synonym></SynonymList></Disorder></DisorderList></JDBOR>
+"""
+
+
+def write_sources(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "zo.obo").write_text(OBO, "utf8")
+    (folder / "yo.json.gz").write_bytes(gzip.compress(json.dumps(GRAPH).encode()))
+    (folder / "zo-de.babelon.tsv").write_text(BABELON, "utf8")
+    (folder / "zo-es.tsv").write_text(VARIANT, "utf8")
+    (folder / "zo-tr.synonyms.tsv").write_text(SYNONYMS, "utf8")
+    (folder / "match.sssom.tsv").write_text(SSSOM, "utf8")
+    (folder / "notes.txt").write_text("not for us", "utf8")
+    inside = folder.parent / "fr.xml"
+    inside.write_text(ORPHADATA, "latin1")
+    with tarfile.open(folder / "orpha.tar.xz", "w:xz") as archive:
+        archive.add(inside, "2026/fr.xml")
+    return folder
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> ConceptTable:
+    import_ontologies([write_sources(tmp_path / "raw")], tmp_path / "META", prefer=("ZO",))
+    build_concept_table(tmp_path / "META", tmp_path / "kb", filters=Filters(), max_malformed=0)
+    return ConceptTable.open(tmp_path / "kb")
+
+
+def names(table: ConceptTable) -> dict[str, set[tuple[str, str]]]:
+    ids = table.concepts["concept_id"].to_pylist()
+    found: dict[str, set[tuple[str, str]]] = {concept: set() for concept in ids}
+    for row in table.aliases.to_pylist():
+        found[ids[row["concept"]]].add((row["language"], row["alias"]))
+    return found
+
+
+def test_terms_become_concepts_with_the_names_of_every_file(table: ConceptTable):
+    assert names(table) == {
+        "C9000001": {
+            ("ENG", "morbid zeal"),
+            ("ENG", "zelosis"),
+            ("ENG", "night zeal"),
+            ("ENG", "excess of zeal"),
+            ("ENG", "hyperzelosis"),
+            ("GER", "krankhafter Eifer"),
+            ("GER", "Zelose"),
+            ("TUR", "aşırı gayret"),
+            ("TUR", "gayret hastalığı"),
+        },
+        "ZO_0000002": {("ENG", "acute zeal")},  # two CUIs are none
+        "ZO_0000003": {("ENG", "zeal gland"), ("ENG", "zeal rash"), ("SPA", 'glándula "del celo"')},
+        "ORPHA_77": {("FRE", "zèle rare"), ("FRE", "zélose")},
+    }
+
+
+def test_codes_definitions_types_and_relations_come_along(table: ConceptTable):
+    ids = table.concepts["concept_id"].to_pylist()
+    codes = {(ids[r["concept"]], r["source"], r["code"]) for r in table.codes.to_pylist()}
+    assert ("C9000001", "MESH", "MESH:D999999") in codes
+    assert ("C9000001", "YO", "YO:0000007") in codes
+    definitions = dict(zip(ids, table.concepts["definition"].to_pylist(), strict=True))
+    assert definitions["C9000001"] == "Too much zeal."
+    types = {(ids[r["concept"]], r["type"]) for r in table.types.to_pylist()}
+    assert ("ORPHA_77", "T047") in types
+    relations = {
+        (ids[r["head"]], ids[r["tail"]], r["rel"], r["rela"]) for r in table.relations.to_pylist()
+    }
+    both = {("ZO_0000002", "C9000001"), ("C9000001", "ZO_0000002")}
+    assert {(a, b) for a, b, rel, _ in relations if rel in ("PAR", "CHD")} == both
+    assert {rela for _, _, rel, rela in relations if rel == "RO"} == {
+        "part_of", "inverse_part_of", "has_sign", "inverse_has_sign",
+    }  # fmt: skip
+
+
+def test_what_is_left_out_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    caplog.set_level("INFO")
+    import_ontologies([write_sources(tmp_path / "raw")], tmp_path / "META")
+    for text in (
+        "notes.txt",
+        "zo-de.babelon.tsv:7: en|de|nonsense",
+        "1 malformed rows",
+        "1 mappings that would join two terms of one ontology",
+        "1 mappings that are not exact",
+        "1 names of obsolete terms",
+        "1 names with | or U+FFFD",
+        "1 untranslated rows",
+    ):
+        assert text in caplog.text
+    conso = (tmp_path / "META/MRCONSO.RRF").read_text("utf8")
+    assert "|akuter Eifer|0|Y||" in conso  # a machine translation is there, suppressed
+    assert "|keenness|0|Y||" in conso
+
+
+def test_a_table_of_ones_own(tmp_path: Path):
+    (tmp_path / "own.csv").write_text(
+        "id,name,language,synonyms,type,parents,definition\n"
+        'a1,"Zeal, acute",en,brisk zeal|quick zeal,T047,,"About ""zeal"""\n'
+        "a2,Eifer,de,,T047,a1,\n"
+        ",nameless,,,,,\n",
+        "utf8",
+    )
+    concept = {"concept_id": "C9000005", "canonical_name": "zest", "aliases": ["gusto"]}
+    with zipfile.ZipFile(tmp_path / "own.zip", "w") as archive:
+        archive.writestr("kb.jsonl", json.dumps({**concept, "types": ["T033"]}) + "\n[1]\n")
+    out = tmp_path / "META"
+    result = CliRunner().invoke(
+        app, ["import", str(tmp_path / "own.csv"), str(tmp_path / "own.zip"), "-o", str(out)]
+    )
+    assert result.exit_code == 0, result.output
+    build_concept_table(out, tmp_path / "kb", filters=Filters(), max_malformed=0)
+    table = ConceptTable.open(tmp_path / "kb")
+    assert names(table) == {
+        "a1": {("ENG", "Zeal, acute"), ("ENG", "brisk zeal"), ("ENG", "quick zeal")},
+        "a2": {("GER", "Eifer")},
+        "C9000005": {("ENG", "zest"), ("ENG", "gusto")},
+    }
+    assert table.relations.num_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("a.json", b'{"graphs": [', "T116"),
+        ("a.json", b"[]", "T116"),
+        ("a.obo", b"\xff\xfe\x00", "T116"),
+        ("a.xml", b"<html></html>", "T116"),
+        ("a.xml", b"<JDBOR><Disorder>", "T116"),
+        ("a.json.gz", gzip.compress(b"{}")[:-4], "T116"),
+        ("a.tsv", "id\tname\nx\tz\xe9".encode("latin1"), "T116"),
+        ("a.zip", b"PK", "T116"),
+        ("a.txt", b"words", "T118"),
+        ("b.csv", b"colour,size\nred,2\n", "T118"),
+    ],
+)
+def test_broken_files_are_named(tmp_path: Path, name: str, content: bytes, code: str):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(BergamotError, match=rf"{code}.*{name.removesuffix('.gz')}") as caught:
+        import_ontologies([path], tmp_path / "META")
+    assert str(path.name).removesuffix(".gz") in str(caught.value)
+    assert not (tmp_path / "META").exists()
+    with pytest.raises(BergamotError, match="T117"):
+        import_ontologies([tmp_path / "nowhere"], tmp_path / "META")
+
+
+def test_a_broken_frame_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    path = tmp_path / "zo.obo"
+    path.write_text(OBO.replace('"zelosis" EXACT []', '"zelosis" EXACT [http://a b\\c]'), "utf8")
+    rows = import_ontologies([path], tmp_path / "META")
+    assert rows["MRCONSO"] == 2
+    assert "zo.obo:" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("identifier", "accession"),
+    [
+        ("http://purl.obolibrary.org/obo/HP_0001250", "HP:0001250"),
+        ("http://www.orpha.net/ORDO/Orphanet_370980", "ORPHA:370980"),
+        ("http://identifiers.org/hgnc/5724", "HGNC:5724"),
+        ("http://linkedlifedata.com/resource/umls/id/C0012634", "UMLS:C0012634"),
+        ("UMLS:0189573", None),
+        ("SNOMEDCT_US_2025_09_01:190958003", "SNOMEDCT_US:190958003"),
+        ("mim:264300", "OMIM:264300"),
+        ("just words", None),
+        ("", None),
+        (":1", None),
+        ("HP:1|2", None),
+    ],
+)
+def test_accessions(identifier: str, accession: str | None):
+    assert accession_of(identifier) == accession
+
+
+def test_languages():
+    assert [language_of(c) for c in ("de", "pt-BR", "zh_Hans", "GER", "xx")] == [
+        "GER", "POR", "CHI", "GER", "XX",
+    ]  # fmt: skip

@@ -1,0 +1,10 @@
+"""ISO 639-1 language codes and the codes that MRCONSO.RRF has for them (column LAT)."""
+
+LANGUAGES = {
+    "en": "ENG", "es": "SPA", "fr": "FRE", "de": "GER", "nl": "DUT", "it": "ITA", "pt": "POR",
+    "ru": "RUS", "ja": "JPN", "zh": "CHI", "ko": "KOR", "th": "THA", "fi": "FIN", "tr": "TUR",
+    "cs": "CZE", "pl": "POL", "sv": "SWE", "hu": "HUN", "el": "GRE", "he": "HEB", "ar": "ARA",
+    "uk": "UKR", "fa": "PER", "vi": "VIE", "id": "IND", "no": "NOR", "nb": "NOR", "da": "DAN",
+    "ro": "RUM", "bg": "BUL", "hr": "SCR", "et": "EST", "lv": "LAV", "eu": "BAQ", "ca": "CAT",
+    "la": "LAT",
+}  # fmt: skip

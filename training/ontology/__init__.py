@@ -1,0 +1,1 @@
+"""Ontologies and tables as published, merged into a knowledge base in RRF form."""

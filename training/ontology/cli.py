@@ -1,0 +1,61 @@
+"""`python -m training import`: ontologies in, a knowledge base in RRF form out."""
+
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from training.errors import BergamotError, Errors
+from training.ontology.files import read_sources
+from training.ontology.merge import merge_terms
+from training.ontology.records import Records
+from training.ontology.release import write_release
+from training.preprocess.progress import timed
+
+logger = logging.getLogger(__name__)
+
+
+def import_cli(
+    sources: Annotated[
+        list[Path], typer.Argument(help="Ontologies and tables, or folders of them")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the RRF files")],
+    prefer: Annotated[
+        str, typer.Option(help="Ontologies whose accession becomes the id where no CUI is agreed")
+    ] = "MONDO,HP,DOID,ORPHA",
+) -> None:
+    """Merge ontologies and tables into a knowledge base that `preprocess` reads.
+
+    Reads OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, edges (x, p, y), and
+    custom .csv, .tsv and .jsonl with id, name and optionally language, synonyms, type, parents,
+    xrefs and definition. Each may be gzipped or in a .zip or .tar. Broad and related synonyms and
+    machine translations are written as suppressed rows.
+    """
+    rows = import_ontologies(sources, output, prefer=tuple(filter(None, prefer.split(","))))
+    typer.echo("\n".join(f"{name:16} {count}" for name, count in rows.items()))
+
+
+def import_ontologies(
+    sources: list[Path], output: Path, *, prefer: tuple[str, ...] = ()
+) -> dict[str, int]:
+    """Write the RRF files and return their numbers of rows.
+
+    RAISES (BergamotError): T116 and T117 for a broken or missing file, T118 without a name.
+    """
+    records = Records()
+    with timed("Reading the files"):
+        unread = read_sources(sources, records)
+    if not records.names:
+        paths, others = ", ".join(map(str, sources)), ", ".join(f.name for f in unread)
+        raise BergamotError(Errors.T118.format(path=paths, unread=others or "nothing"))
+    if unread:
+        logger.warning("Not read, of no known form: %s", ", ".join(f.name for f in unread))
+    if records.notes:
+        logger.warning("Malformed rows, skipped:\n%s", "\n".join(records.notes))
+    with timed("Merging and writing"):
+        rows = write_release(output, records, merge_terms(records, prefer))
+    for why, count in sorted(records.skipped.items()):
+        if count:
+            logger.info("Left out: %d %s", count, why)
+    return rows

@@ -1,0 +1,87 @@
+"""OBO files, read by fastobo, frame by frame."""
+
+from collections.abc import Iterator
+from typing import IO, Any
+
+from training.errors import BergamotError, Errors
+from training.ontology.records import Records, accession_of, prefix_of
+
+_VERSION = "data-version"
+
+
+def read_obo(stream: IO[bytes], where: str, records: Records) -> None:
+    """Add the terms of an OBO file that are not obsolete; a frame with an error is left out.
+
+    RAISES (BergamotError): T205 without fastobo, T116 for a file that is no OBO.
+    """
+    try:
+        import fastobo
+    except ImportError:
+        raise BergamotError(Errors.T205.format(package="fastobo", pip_name="fastobo")) from None
+    try:
+        frames = fastobo.iter(stream, ordered=True)
+        version = next((c.raw_value() for c in frames.header() if c.raw_tag() == _VERSION), "")
+        read = 0
+        for frame in _frames(frames, where, records):
+            read += 1
+            clauses = [(clause.raw_tag(), clause) for clause in frame]
+            accession = accession_of(str(frame.id))
+            if isinstance(frame, fastobo.typedef.TypedefFrame):
+                _label(str(frame.id), clauses, records)
+            elif isinstance(frame, fastobo.term.TermFrame) and accession:
+                _term(accession, clauses, records)
+                records.versions.setdefault(prefix_of(accession), version)
+        if not read:
+            raise ValueError("no frame of it can be read")
+    except (SyntaxError, ValueError, TypeError) as reason:
+        raise BergamotError(Errors.T116.format(path=where, what="OBO", reason=reason)) from None
+
+
+def _frames(frames: Iterator[Any], where: str, records: Records) -> Iterator[Any]:
+    """Yield the frames that can be parsed and count the others."""
+    while True:
+        try:
+            frame = next(frames, None)
+        except SyntaxError as reason:
+            records.malformed(f"{where}:{reason.lineno}", f"frame left out: {reason.msg}")
+            continue
+        if frame is None:
+            return
+        yield frame
+
+
+def _label(identifier: str, clauses: list, records: Records) -> None:
+    for tag, clause in clauses:
+        if tag == "name":
+            records.labels[accession_of(identifier) or identifier] = clause.name
+
+
+def _term(accession: str, clauses: list, records: Records) -> None:
+    if any(tag == "is_obsolete" and clause.obsolete for tag, clause in clauses):
+        records.obsolete.add(accession)
+        return
+    for tag, clause in clauses:
+        if tag == "name":
+            records.name(accession, clause.name, "PT", suppressed=False)
+        elif tag == "synonym":
+            records.synonym(accession, clause.synonym.desc, clause.synonym.scope)
+        elif tag == "def":
+            records.definition(accession, str(clause.definition))
+        elif tag == "xref":
+            _add(records.xrefs, accession, str(clause.xref.id))
+        elif tag == "is_a":
+            _relate(records, accession, "is_a", str(clause.term))
+        elif tag == "relationship":
+            _relate(records, accession, str(clause.typedef), str(clause.term))
+
+
+def _add(pairs: list[tuple[str, str]], accession: str, identifier: str) -> None:
+    other = accession_of(identifier)
+    if other is not None:
+        pairs.append((accession, other))
+
+
+def _relate(records: Records, subject: str, predicate: str, identifier: str) -> None:
+    other = accession_of(identifier)
+    if other is not None:
+        records.relations.append((subject, accession_of(predicate) or predicate, other))

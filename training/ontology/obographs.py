@@ -1,0 +1,53 @@
+"""OBO graphs in JSON (github.com/geneontology/obographs).
+
+Read as plain JSON: OBO libraries refuse real files for one identifier that they cannot parse.
+"""
+
+import json
+from typing import IO, Any
+
+from training.errors import BergamotError, Errors
+from training.ontology.records import Records, accession_of, prefix_of
+
+
+def read_obographs(stream: IO[bytes], where: str, records: Records) -> None:
+    """Add the classes of a document that are not deprecated. RAISES (BergamotError): T116."""
+    try:
+        graphs = json.load(stream)["graphs"]
+        for graph in graphs:
+            _graph(graph, records)
+    except (ValueError, KeyError, TypeError, AttributeError) as reason:
+        what = "OBO graphs"
+        raise BergamotError(Errors.T116.format(path=where, what=what, reason=reason)) from None
+
+
+def _graph(graph: dict[str, Any], records: Records) -> None:
+    meta = graph.get("meta") or {}
+    for node in graph.get("nodes") or []:
+        identifier, label = node.get("id", ""), node.get("lbl")
+        accession = accession_of(identifier)
+        if node.get("type") == "PROPERTY" and label:
+            records.labels[accession or identifier] = label
+        elif node.get("type") == "CLASS" and label and accession:
+            _class(accession, label, node.get("meta") or {}, records)
+            records.versions.setdefault(prefix_of(accession), str(meta.get("version") or ""))
+    for edge in graph.get("edges") or []:
+        subject, target = accession_of(edge["sub"]), accession_of(edge["obj"])
+        if subject and target:
+            predicate = accession_of(edge["pred"]) or edge["pred"]
+            records.relations.append((subject, predicate, target))
+
+
+def _class(accession: str, label: str, meta: dict[str, Any], records: Records) -> None:
+    if meta.get("deprecated"):
+        records.obsolete.add(accession)
+        return
+    records.name(accession, label, "PT", suppressed=False)
+    for synonym in meta.get("synonyms") or []:
+        records.synonym(accession, synonym["val"], synonym["pred"])
+    for xref in meta.get("xrefs") or []:
+        other = accession_of(xref["val"])
+        if other is not None:
+            records.xrefs.append((accession, other))
+    if meta.get("definition"):
+        records.definition(accession, meta["definition"]["val"])

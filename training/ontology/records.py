@@ -1,0 +1,122 @@
+"""What the readers gather: names, definitions, relations and mappings of terms.
+
+A term is named by its accession, `PREFIX:local` such as HP:0001250, whichever way a file writes it.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from training.languages import LANGUAGES
+
+UMLS = "UMLS"
+PREFIXES = {
+    "MIM": "OMIM", "MSH": "MESH", "NCI": "NCIT", "ORDO": "ORPHA", "ORPHANET": "ORPHA",
+    "UMLS_CUI": UMLS,
+}  # fmt: skip
+"""Other spellings of a prefix."""
+
+_IRI = re.compile(r"https?://.*[/#].")
+_DATED = re.compile(r"_\d{4}_\d{2}_\d{2}$")
+_UMLS_IRI = "linkedlifedata.com/resource/umls/id/"
+_CUI = re.compile(r"C\d{7}")
+_REPLACED = "\ufffd"  # what other programs put for bytes that they could not read
+_SHOWN = 5
+
+
+class Name(NamedTuple):
+    """One name of a term; language is MRCONSO's code, kind its TTY."""
+
+    accession: str
+    language: str
+    text: str
+    kind: str
+    suppressed: bool = False
+
+
+@dataclass
+class Records:
+    """What the readers found, in the files' order.
+
+    definitions: (accession, text). relations: (subject, predicate, object). matches: accessions
+    that a mapping calls the same. xrefs: accession and what it refers to, the same or only close.
+    types: (accession, TUI). obsolete: accessions that a file withdraws. labels: names of
+    predicates. versions: by prefix. skipped: what was left out and why. notes: the first lines
+    that were malformed.
+    """
+
+    names: list[Name] = field(default_factory=list)
+    definitions: list[tuple[str, str]] = field(default_factory=list)
+    relations: list[tuple[str, str, str]] = field(default_factory=list)
+    matches: list[tuple[str, str]] = field(default_factory=list)
+    xrefs: list[tuple[str, str]] = field(default_factory=list)
+    types: list[tuple[str, str]] = field(default_factory=list)
+    obsolete: set[str] = field(default_factory=set)
+    labels: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    def name(
+        self, accession: str, text: str, kind: str, *, language: str = "ENG", suppressed: bool
+    ) -> None:
+        """Add a name on one line; an empty one, or one with RRF's separator, is counted."""
+        text = " ".join(text.split())
+        if not text:
+            self.skipped["empty names"] += 1
+        elif "|" in text or _REPLACED in text:
+            self.skipped["names with | or U+FFFD"] += 1
+        else:
+            self.names.append(Name(accession, language, text, kind, suppressed))
+
+    def synonym(self, accession: str, text: str, scope: str, *, language: str = "ENG") -> None:
+        """Add a synonym by its OBO scope: broad and related ones are suppressed."""
+        scope = scope.lower()
+        exact = "exact" in scope
+        loose = "broad" in scope or "related" in scope
+        self.name(accession, text, "SY" if exact else "ET", language=language, suppressed=loose)
+
+    def definition(self, accession: str, text: str) -> None:
+        """Add a definition, on one line and without RRF's separator."""
+        text = " ".join(text.replace("|", "/").split())
+        if text and _REPLACED not in text:
+            self.definitions.append((accession, text))
+
+    def malformed(self, where: str, what: str) -> None:
+        """Count a malformed row and keep the first few to show."""
+        self.skipped["malformed rows"] += 1
+        if len(self.notes) < _SHOWN:
+            self.notes.append(f"{where}: {what}")
+
+
+def accession_of(identifier: str) -> str | None:
+    """Return an IRI or CURIE as PREFIX:local, or None if it is neither.
+
+    http://purl.obolibrary.org/obo/HP_0001250 and hp:0001250 are both HP:0001250, and
+    http://identifiers.org/hgnc/5724 is HGNC:5724; SNOMEDCT_US_2025_09_01 loses its date.
+    """
+    identifier = identifier.strip().strip("<>\"'")
+    if _UMLS_IRI in identifier:
+        identifier = f"{UMLS}:{identifier.rpartition('/')[2]}"
+    if _IRI.match(identifier):
+        *_, owner, term = re.split("[/#]", identifier)
+        identifier = term.replace("_", ":", 1) if "_" in term else f"{owner}:{term}"
+    prefix, colon, local = identifier.partition(":")
+    if not (prefix and colon and local) or any(c.isspace() or c == "|" for c in identifier):
+        return None
+    prefix = _DATED.sub("", prefix.upper())
+    prefix = PREFIXES.get(prefix, prefix)
+    return f"{prefix}:{local}" if prefix != UMLS or _CUI.fullmatch(local) else None
+
+
+def prefix_of(accession: str) -> str:
+    """Return the part of an accession before the colon; a plain id has the empty prefix."""
+    prefix, colon, _ = accession.partition(":")
+    return prefix if colon else ""
+
+
+def language_of(code: str) -> str:
+    """Return MRCONSO's code for "de", "de-AT" or "GER"; another code stays, in capitals."""
+    short = code.strip().lower().replace("_", "-").partition("-")[0]
+    return LANGUAGES.get(short, short.upper())

@@ -1,0 +1,187 @@
+"""Tables with a header: Babelon translations, SSSOM mappings, edges, and names of any kind.
+
+Which one a table is, its columns say. A tab-separated row is one line; quotes may stand around a
+field. Comma-separated ones follow RFC 4180.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from typing import IO
+
+from training.errors import BergamotError, Errors
+from training.ontology.records import Records, accession_of, language_of
+
+Row = dict[str, str]
+Reader = Callable[[Row, Records], bool]
+
+_SAME = {"SKOS:exactMatch", "OWL:equivalentClass", "OWL:sameAs"}
+_UNREVIEWED = {"CANDIDATE", "UNDER_REVIEW"}
+_RENAMED = {
+    "source_id": "subject_id", "predicate": "predicate_id", "translation_text": "translation_value",
+    "translation_lang": "translation_language", "status": "translation_status",
+    "concept_id": "id", "canonical_name": "name", "label": "name", "aliases": "synonyms",
+    "xref": "xrefs", "types": "type",
+}  # fmt: skip
+"""Other names of the same columns."""
+
+
+def read_table(stream: IO[bytes], where: str, delimiter: str, records: Records) -> bool:
+    """Add a table's rows; return False for one whose columns say nothing to us.
+
+    RAISES (BergamotError): T116 for a file that is not UTF-8.
+    """
+    try:
+        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        rows = _rows(lines, delimiter)
+        _, header = next(rows, (0, []))
+        names = [name.strip().lower() for name in header]
+        kind = _kind(set(names))
+        columns = [_RENAMED.get(name, name) if kind is not _edge else name for name in names]
+        if kind is None:
+            return False
+        for number, fields in rows:
+            if len(fields) < len(columns):
+                fields = [*fields, *[""] * (len(columns) - len(fields))]
+            row = dict(zip(columns, fields, strict=False))
+            if kind is _synonyms and row["subject_id"] == "ID":
+                language = row["translation_value"].partition("@")[2].split()
+                records.labels["@"] = language[0] if language else ""
+            elif not kind(row, records):
+                records.malformed(f"{where}:{number}", "|".join(fields)[:120])
+    except (UnicodeDecodeError, csv.Error) as reason:
+        raise BergamotError(Errors.T116.format(path=where, what="a table", reason=reason)) from None
+    return True
+
+
+def read_jsonl(stream: IO[bytes], where: str, records: Records) -> None:
+    """Add concepts, one JSON object a line: scispaCy's keys, or those of a table of names."""
+    for number, line in enumerate(stream, 1):
+        try:
+            entry = json.loads(line)
+            row = {
+                _RENAMED.get(key, key): "\t".join(map(str, value))
+                if isinstance(value, list)
+                else str(value or "")
+                for key, value in entry.items()
+            }
+            known = _names(row, records, separator="\t")
+        except (ValueError, AttributeError):
+            known = False
+        if not known and line.strip():
+            records.malformed(f"{where}:{number}", line.decode("utf8", "replace").strip()[:120])
+
+
+def _rows(lines: io.TextIOWrapper, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield line number and fields of the rows that are neither empty nor SSSOM's comments."""
+    if delimiter == ",":
+        reader = csv.reader(lines, strict=True)
+        for fields in reader:
+            if any(fields):
+                yield reader.line_num, fields
+        return
+    for number, line in enumerate(lines, 1):
+        line = line.rstrip("\r\n")
+        if line.strip() and not line.startswith("#"):
+            yield number, [_unquoted(field) for field in line.split(delimiter)]
+
+
+def _unquoted(field: str) -> str:
+    quoted = len(field) > 1 and field[0] == field[-1] == '"'
+    return field[1:-1].replace('""', '"') if quoted else field
+
+
+def _kind(columns: set[str]) -> Reader | None:
+    renamed = {_RENAMED.get(column, column) for column in columns}
+    kinds: list[tuple[set[str], Reader]] = [
+        ({"subject_id", "predicate_id", "object_id"}, _mapping),
+        ({"subject_id", "predicate_id", "translation_value"}, _translation),
+        ({"subject_id", "translation_value"}, _synonyms),
+        ({"id", "name"}, _names),
+    ]
+    if {"x", "p", "y"} <= columns or {"subject", "predicate", "object"} <= columns:
+        return _edge
+    return next((reader for needed, reader in kinds if needed <= renamed), None)
+
+
+def _mapping(row: Row, records: Records) -> bool:
+    """SSSOM: what is exactly the same, and the labels beside it."""
+    subject, target = accession_of(row["subject_id"]), accession_of(row["object_id"])
+    if not subject or not target:
+        return False
+    for accession, label in ((subject, "subject_label"), (target, "object_label")):
+        if row.get(label):
+            records.name(accession, row[label], "PT", suppressed=False)
+    if accession_of(row["predicate_id"]) in _SAME:
+        records.matches.append((subject, target))
+    else:
+        records.skipped["mappings that are not exact"] += 1
+    return True
+
+
+def _translation(row: Row, records: Records) -> bool:
+    """Babelon: labels, synonyms and definitions; machine translations are suppressed."""
+    accession, language = accession_of(row["subject_id"]), row.get("translation_language", "")
+    predicate, text = row["predicate_id"], row["translation_value"]
+    status = row.get("translation_status", "").strip().upper()
+    if not accession or not language:
+        return False
+    if status == "NOT_TRANSLATED" or not text.strip():
+        records.skipped["untranslated rows"] += 1
+    elif "synonym" in predicate.lower():
+        if status in _UNREVIEWED:
+            predicate = "related"
+        records.synonym(accession, text, predicate, language=language_of(language))
+    elif predicate == "rdfs:label":
+        suppressed = status in _UNREVIEWED
+        records.name(accession, text, "PT", language=language_of(language), suppressed=suppressed)
+    else:
+        records.skipped["translations of other than names"] += 1
+    return True
+
+
+def _synonyms(row: Row, records: Records) -> bool:
+    """Rows of a ROBOT template, whose second line names the language."""
+    accession, language = accession_of(row["subject_id"]), records.labels.get("@", "")
+    if not accession or not language:
+        return False
+    for text in row["translation_value"].split("|"):
+        records.synonym(accession, text, "exact", language=language_of(language))
+    return True
+
+
+def _edge(row: Row, records: Records) -> bool:
+    subject, predicate, target = (
+        row.get(a) or row.get(b, "")
+        for a, b in (("x", "subject"), ("p", "predicate"), ("y", "object"))
+    )
+    ends = accession_of(subject), accession_of(target)
+    if not all(ends) or not predicate:
+        return False
+    records.relations.append((str(ends[0]), accession_of(predicate) or predicate, str(ends[1])))
+    return True
+
+
+def _names(row: Row, records: Records, separator: str = "|") -> bool:
+    """id, name; optional: language, synonyms, type, parents, xrefs, definition, several by |."""
+    identifier, text = row["id"].strip(), row["name"]
+    if not identifier or "|" in identifier or not text.strip():
+        return False
+    accession = accession_of(identifier) or identifier
+
+    def several(column: str) -> list[str]:
+        return [part.strip() for part in row.get(column, "").split(separator) if part.strip()]
+
+    language = language_of(row.get("language") or "en")
+    records.name(accession, text, "PT", language=language, suppressed=False)
+    for synonym in several("synonyms"):
+        records.name(accession, synonym, "SY", language=language, suppressed=False)
+    records.types += [(accession, tui) for tui in several("type")]
+    for parent in several("parents"):
+        records.relations.append((accession, "is_a", accession_of(parent) or parent))
+    for xref in filter(None, map(accession_of, several("xrefs"))):
+        records.xrefs.append((accession, xref))
+    if row.get("definition"):
+        records.definition(accession, row["definition"])
+    return True
