@@ -5,7 +5,9 @@ A folder, memory-mapped, without pickle:
 - strings.arrow      distinct aliases in normal form, sorted; a string's id is its row.
 - postings_indptr.npy, postings.npy   for every string its rows in concepts/aliases.arrow.
 - keys.npy, key_rows.npy   sorted 64-bit keys of the strings, and their rows.
-- engine/            what the search engine saved.
+- vector_indptr.npy, vector_strings.npy   for every vector the ids of its strings: those of the
+  same token ids share one.
+- engine/            what the search engine saved; its rows are vectors.
 - concepts/          the concept table.
 - manifest.json      fingerprint of the language model, engine, counts, checksums.
 """
@@ -20,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
+from spacy_bergamot.distinct import group_names
 from spacy_bergamot.engines import Engine, engine_class
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
@@ -29,7 +32,7 @@ from spacy_bergamot.text_encoder import TextEncoder
 from spacy_bergamot.vector_store import fill, open_store, plan_of
 
 KIND = "alias-index"
-VERSION = 1
+VERSION = 2
 _CHUNK = 1 << 16
 
 logger = logging.getLogger(__name__)
@@ -46,6 +49,8 @@ class AliasIndex:
         self.strings: pa.Array = read_arrow(path / "strings.arrow").column(0).combine_chunks()
         self.indptr = np.load(path / "postings_indptr.npy", mmap_mode="r")
         self.postings = np.load(path / "postings.npy", mmap_mode="r")
+        self.vector_indptr = np.load(path / "vector_indptr.npy", mmap_mode="r")
+        self.vector_strings = np.load(path / "vector_strings.npy", mmap_mode="r")
         self.keys = np.load(path / "keys.npy", mmap_mode="r")
         self.key_rows = np.load(path / "key_rows.npy", mmap_mode="r")
 
@@ -87,11 +92,15 @@ class AliasIndex:
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
             strings = _write_strings(folder, table)
-            plan = plan_of(strings, encoder, lm_fingerprint=lm_fingerprint, dtype=dtype)
+            groups = group_names(encoder, strings)
+            np.save(folder / "vector_indptr.npy", groups.indptr)
+            np.save(folder / "vector_strings.npy", groups.members)
+            named = strings.take(pa.array(groups.first))
+            plan = plan_of(named, encoder, lm_fingerprint=lm_fingerprint, dtype=dtype)
             kept = Path(vectors) / plan.id[:16] if vectors is not None else None
             store = kept or folder / "vectors.tmp"
-            fill(store, strings, encoder, plan, progress=progress)
-            logger.info("Building the %s index of %d names", engine, len(strings))
+            fill(store, named, encoder, plan, progress=progress)
+            logger.info("Building the %s index of %d vectors", engine, len(named))
             build = engine_class(engine).build
             build(folder / "engine", open_store(store, plan), progress=progress, **(settings or {}))
             shutil.rmtree(folder / "vectors.tmp", ignore_errors=True)
@@ -105,6 +114,7 @@ class AliasIndex:
                 settings=settings or {},
                 dim=encoder.dim,
                 strings=len(strings),
+                vectors=len(named),
                 aliases=table.aliases.num_rows,
                 concepts=len(table),
                 release=table.manifest.get("release", []),
@@ -134,8 +144,17 @@ class AliasIndex:
         return -1
 
     def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return string ids (int64) and cosines (float32), both (n, k), best first, -1 filled."""
+        """Return vector rows (int64) and cosines (float32), both (n, k), best first, -1 filled."""
         return self.engine.search(vectors, k)
+
+    @property
+    def vectors(self) -> int:
+        """Number of distinct vectors."""
+        return len(self.vector_indptr) - 1
+
+    def strings_of(self, vector: int) -> np.ndarray:
+        """Return the ids of the strings that have a vector, int32."""
+        return self.vector_strings[self.vector_indptr[vector] : self.vector_indptr[vector + 1]]
 
     def alias_rows(self, string: int) -> np.ndarray:
         """Return the rows in the concept table's aliases of a string, int32."""

@@ -4,7 +4,7 @@ Order of candidates: score (cosine, six decimals), then concepts whose preferred
 found, then the concept id.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -95,12 +95,17 @@ class CandidateGenerator:
         """Fetch more and more aliases until k allowed concepts are found or none is left."""
         results: list[list[Candidate]] = [[] for _ in labels]
         open_rows, fetch = np.arange(len(labels)), 4 * self.k
-        most = min(len(self.index), _MOST_FETCHED)
+        most = min(self.index.vectors, _MOST_FETCHED)
         while len(open_rows):
             fetch = min(fetch, most)
-            strings, scores = self.index.search(vectors[open_rows], fetch)
-            for row, ids, values in zip(open_rows, strings, scores, strict=True):
-                hits = [(int(s), float(v)) for s, v in zip(ids, values, strict=True) if s >= 0]
+            found, scores = self.index.search(vectors[open_rows], fetch)
+            for row, ids, values in zip(open_rows, found, scores, strict=True):
+                hits = (
+                    (int(string), float(score))
+                    for vector, score in zip(ids, values, strict=True)
+                    if vector >= 0
+                    for string in self.index.strings_of(vector)
+                )
                 results[row] = self._merge(hits, labels[row], generator="dense")
             if fetch == most:
                 break
@@ -109,18 +114,22 @@ class CandidateGenerator:
         return results
 
     def _merge(
-        self, hits: list[tuple[int, float]], label: str, *, generator: str
+        self, hits: Iterable[tuple[int, float]], label: str, *, generator: str
     ) -> list[Candidate]:
-        """Return the k best concepts of hits on aliases, each with its best alias."""
+        """Return the k best concepts of hits on strings, best first, each with its best alias."""
         table, allowed = self.index.table, self._concept_mask(label)
         concepts = table.keys("aliases")
         best: dict[int, tuple[float, int]] = {}
+        last = 0.0
         for string, score in hits:
+            if len(best) >= self.k and score < last:
+                break
             for alias in self.index.alias_rows(string):
                 concept = int(concepts[alias])
                 if concept in best or not self._allows(allowed, concept, int(alias)):
                     continue
                 best[concept] = (round(min(score, 1.0), 6), int(alias))
+                last = score
         ranked = [self._candidate(c, score, alias, generator) for c, (score, alias) in best.items()]
         ranked.sort(key=lambda item: (-item[0].score, not item[1], item[0].concept_id))
         return [candidate for candidate, _ in ranked[: self.k]]

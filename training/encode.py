@@ -4,10 +4,12 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+import pyarrow as pa
 import typer
 
 from spacy_bergamot.alias_index import index_strings
 from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.distinct import group_names
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from spacy_bergamot.vector_store import fill, plan_of
 
@@ -30,7 +32,8 @@ def encode_cli(
         device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
     encoder = TextEncoder.open(lm, device=device, precision=precision)
     strings, _, _ = index_strings(ConceptTable.open(concepts))
-    plan = plan_of(strings, encoder, lm_fingerprint=fingerprint(lm), dtype=dtype)
+    names = strings.take(pa.array(group_names(encoder, strings).first))
+    plan = plan_of(names, encoder, lm_fingerprint=fingerprint(lm), dtype=dtype)
     folder = output / plan.id[:16]
-    fill(folder, strings, encoder, plan, rank=rank, processes=processes, progress=True)
-    typer.echo(f"{plan.count} names in {plan.shards} shards: {folder}")
+    fill(folder, names, encoder, plan, rank=rank, processes=processes, progress=True)
+    typer.echo(f"{plan.count} vectors of {len(strings)} names in {plan.shards} shards: {folder}")

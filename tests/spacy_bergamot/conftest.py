@@ -38,16 +38,16 @@ GROUPS = {
 }
 
 
-def write_concepts(path: Path) -> Path:
-    ids = sorted(CONCEPTS)
+def write_concepts(path: Path, known: dict = CONCEPTS) -> Path:
+    ids = sorted(known)
     aliases = [
         (row, alias, language, f"SRC{language}", "PT" if n == 0 else "SY")
         for row, concept in enumerate(ids)
-        for language, names in CONCEPTS[concept][1].items()
+        for language, names in known[concept][1].items()
         for n, alias in enumerate(names)
     ]
-    types = [(row, CONCEPTS[c][0], GROUPS[CONCEPTS[c][0]]) for row, c in enumerate(ids)]
-    names = [CONCEPTS[c][1]["ENG"][0] for c in ids]
+    types = [(row, known[c][0], GROUPS[known[c][0]]) for row, c in enumerate(ids)]
+    names = [known[c][1]["ENG"][0] for c in ids]
     rows = {
         "concepts": [(c, name, "A definition." if c == "C01" else None)
                      for c, name in zip(ids, names, strict=True)],

@@ -6,8 +6,10 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
+import pyarrow as pa
 import typer
 
+from spacy_bergamot.distinct import group_names
 from spacy_bergamot.files import atomic_file
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from training.errors import BergamotError, Errors
@@ -147,11 +149,13 @@ def _retrievers(
         yield TfidfRetriever(dictionary)
     for name, path in lms.items():
         encoder = TextEncoder.open(path, device=device, precision=precision)
-        vectors = encoder.encode(dictionary.names, progress=True)
+        groups = group_names(encoder, pa.array(dictionary.names, pa.large_string()))
+        vectors = encoder.encode([dictionary.names[row] for row in groups.first], progress=True)
         if exact_search:
-            exact: Retriever = DenseRetriever(encoder, vectors, name=f"{name} (exact)")
+            every = vectors[groups.of_rows()]
+            exact: Retriever = DenseRetriever(encoder, every, name=f"{name} (exact)")
             yield exact
-        yield IndexRetriever(encoder, vectors, folder / name, name=name)
+        yield IndexRetriever(encoder, vectors, groups, folder / name, name=name)
 
 
 def _named(entry: str) -> tuple[str, Path]:

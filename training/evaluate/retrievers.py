@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from spacy_bergamot.distinct import Groups
 from spacy_bergamot.text import normalize
 from spacy_bergamot.text_encoder import TextEncoder
 from training.evaluate.dictionary import Dictionary
@@ -86,22 +87,38 @@ class DenseRetriever:
 
 
 class IndexRetriever:
-    """Cosine of the language model's vectors through the alias index's engine."""
+    """Cosine of the language model's vectors through the alias index's engine.
+
+    vectors (float32 (u, d)): Unit vectors of the names that `groups` names first.
+    """
 
     def __init__(
-        self, encoder: TextEncoder, vectors: np.ndarray, folder: Path, *, name: str = "lm+index"
+        self,
+        encoder: TextEncoder,
+        vectors: np.ndarray,
+        groups: Groups,
+        folder: Path,
+        *,
+        name: str = "lm+index",
     ) -> None:
         from spacy_bergamot.engines import NmslibEngine
 
         self.name = name
         self.encoder = encoder
-        logger.info("Building the index of %d names", len(vectors))
+        self.groups = groups
+        logger.info("Building the index of %d vectors", len(vectors))
         NmslibEngine.build(folder, vectors)
         self.engine = NmslibEngine.open(folder)
 
     def search(self, mentions: list[str], k: int) -> np.ndarray:
-        rows, _ = self.engine.search(self.encoder.encode(mentions), k)
-        return np.asarray(rows, dtype=np.int64)
+        found, _ = self.engine.search(self.encoder.encode(mentions), k)
+        rows = np.full((len(mentions), k), -1, dtype=np.int64)
+        _, indptr, members = self.groups
+        for row, ids in enumerate(found):
+            names = [members[indptr[i] : indptr[i + 1]] for i in ids if i >= 0]
+            best = np.concatenate(names)[:k]
+            rows[row, : len(best)] = best
+        return rows
 
 
 def top_rows(scores: np.ndarray, k: int, *, above: float) -> np.ndarray:
