@@ -4,7 +4,11 @@ An engine is a class with a `name`, `build(folder, vectors, **settings)`, `open(
 and `search(vectors, k)`; `ENGINES` finds it by name, and others can be registered there.
 """
 
+import contextlib
+import importlib.metadata
 import json
+import logging
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +18,14 @@ import catalogue
 import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.preflight import announce, cores
 
 _FACTS = "engine.json"
 _BLOCK = 256
 _BUILD_BLOCK = 1 << 16
+_HNSW_RATE = 3.2e-10  # seconds a core; docs/scale.md
+
+logger = logging.getLogger(__name__)
 
 
 class Engine(Protocol):
@@ -71,6 +79,15 @@ class NmslibEngine:
         m (int): Links a node. ef_construction (int): Candidates while linking.
         threads (int): 0 for one a core; the graph is the same on every run only with 1.
         """
+        count, dim = vectors.shape
+        announce(
+            f"Building the index of {count} vectors",
+            memory=2 * count * (4 * dim + 10 * m),
+            disk=count * (4 * dim + 10 * m),
+            folder=folder,
+            seconds=_hnsw_seconds(count, dim, m, ef_construction, threads),
+        )
+        logger.info("Building with %s", nmslib_build())
         index = _nmslib_index()
         for rows in _blocks(vectors):
             block = np.ascontiguousarray(vectors[rows], dtype=np.float32)
@@ -176,6 +193,14 @@ class UsearchEngine:
         from tqdm import tqdm
 
         count, dim = vectors.shape
+        width = {"f32": 4, "i8": 1}.get(dtype, 2)
+        announce(
+            f"Building the index of {count} vectors",
+            memory=count * (width * dim + 10 * m),
+            disk=count * (width * dim + 10 * m),
+            folder=folder,
+            seconds=_hnsw_seconds(count, dim, m, ef_construction, threads) / 2,
+        )
         index = _usearch().Index(
             ndim=dim, metric="cos", dtype=dtype, connectivity=m, expansion_add=ef_construction
         )
@@ -246,6 +271,26 @@ def _nmslib_index() -> Any:
     except ImportError as reason:
         raise BergamotError(Errors.B022.format(reason=reason)) from reason
     return nmslib.init(method="hnsw", space="cosinesimil")
+
+
+def nmslib_build() -> str:
+    """Name the installed build of nmslib, and the faster one where there is one."""
+    found = {}
+    for name in ("nmslib", "nmslib-metabrainz"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    if "nmslib" in found and "nmslib-metabrainz" not in found:
+        return (
+            f"nmslib {found['nmslib']}; its wheels use no AVX, nmslib-metabrainz builds faster: "
+            "pip uninstall nmslib, then pip install nmslib-metabrainz"
+        )
+    return " and ".join(f"{name} {version}" for name, version in found.items()) or "nmslib"
+
+
+def _hnsw_seconds(count: int, dim: int, m: int, ef_construction: int, threads: int) -> float:
+    """Estimate the time of a build: links sought by every vector grow with log n."""
+    work = count * math.log2(count + 2) * dim * ef_construction * m**0.3
+    return _HNSW_RATE * work / min(threads or cores(), cores())
 
 
 def _usearch() -> Any:

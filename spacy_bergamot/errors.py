@@ -93,3 +93,7 @@ class Errors(metaclass=Coded):
         "makes what is missing."
     )
     B042 = "The engine '{name}' needs the package {package}. Try: pip install {package}"
+    B043 = (
+        "{step} needs about {needed} of disk, and the disk of {path} has {free} free. Free some "
+        "space or write elsewhere; what is done already is kept."
+    )

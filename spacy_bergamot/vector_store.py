@@ -8,6 +8,7 @@ and the plan's. A shard whose two files do not fit each other and the plan is ma
 import hashlib
 import json
 import logging
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,14 @@ import pyarrow as pa
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_file, sha256
+from spacy_bergamot.preflight import announce
 from spacy_bergamot.text_encoder import TextEncoder
 
 PLAN = "plan.json"
 SHARD = 1 << 16
 DTYPES = ("float32", "float16")
+_SAMPLE = 512
+_TOKENS = 1000  # bytes of a name's tokens as Python's integers
 
 logger = logging.getLogger(__name__)
 
@@ -121,6 +125,8 @@ def fill(
     if found:
         logger.info("%d of %d shards are there already", found, len(own))
     total = sum(len(plan.rows(number)) for number in missing)
+    if total >= plan.shard:
+        _announce(folder, strings, encoder, plan, total)
     with _bar(total, shown=progress) as bar:
         for number in missing:
             rows = plan.rows(number)
@@ -131,6 +137,26 @@ def fill(
                 bar.update(len(piece.rows))
             _save(folder, plan, number, vectors)
     return found
+
+
+def _announce(
+    folder: Path, strings: pa.Array, encoder: TextEncoder, plan: Plan, count: int
+) -> None:
+    """Say what encoding `count` strings takes, at the rate of a sample of them."""
+    sample = strings.take(pa.array(np.linspace(0, len(strings) - 1, _SAMPLE).astype(np.int64)))
+    names = sample.to_pylist()
+    encoder.encode(names[:16])
+    start = time.perf_counter()
+    encoder.encode(names)
+    seconds = (time.perf_counter() - start) * count / len(names)
+    width = np.dtype(plan.dtype).itemsize * plan.dim
+    announce(
+        f"Encoding {count} names",
+        memory=plan.shard * (width + _TOKENS),
+        disk=count * width,
+        folder=folder,
+        seconds=seconds,
+    )
 
 
 def open_store(folder: Path, plan: Plan) -> VectorStore:

@@ -115,9 +115,9 @@ import pyarrow as pa
 from spacy_bergamot.text_encoder import TextEncoder
 from spacy_bergamot.vector_store import Plan, fill
 class Slow(TextEncoder):
-    def encode_in_pieces(self, names):
+    def encode_in_pieces(self, names, **settings):
         time.sleep(0.3)
-        return super().encode_in_pieces(names)
+        return super().encode_in_pieces(names, **settings)
 strings = pa.array({STRINGS.to_pylist()!r}, pa.large_string())
 fill(__import__("pathlib").Path({str(tmp_path / "v")!r}), strings, Slow.open({str(lm)!r}),
      Plan(**{plan.__dict__!r}))

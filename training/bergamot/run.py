@@ -25,6 +25,7 @@ import training.bergamot.objectives.text
 import training.bergamot.optimizers
 import training.bergamot.text_encoders  # noqa: F401
 from spacy_bergamot.files import atomic_file, atomic_folder, sha256, write_manifest
+from spacy_bergamot.preflight import announce
 from spacy_bergamot.text_encoder import EncoderSettings, resolve_device
 from training.bergamot.adapters import is_adapted, merged
 from training.bergamot.batches import BatchMaker, BatchSettings
@@ -148,6 +149,8 @@ class Run:
         seed = self.config["system"]["seed"]
         torch.manual_seed(seed)
         model = self._model(settings, training, batch_settings).to(self.device)
+        if self.processes.main:
+            self._announce(model)
         batches = BatchMaker(
             self.data,
             _open_tokens(self.data, self.output),
@@ -174,6 +177,17 @@ class Run:
             trainer.validation = Validation(self.parts["validation"], self.base, settings)
             trainer.keep_best = lambda step: self._export_lm("best", model.lm)
         return trainer
+
+    def _announce(self, model: BergamotModel) -> None:
+        """Say what weights, optimiser and three checkpoints take; batches come on top."""
+        trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+        every = sum(p.numel() for p in model.parameters())
+        announce(
+            f"Training {trained / 1e6:.1f} of {every / 1e6:.1f} million weights",
+            memory=4 * (every + 3 * trained),
+            disk=4 * (3 * (every + 2 * trained) + 2 * every) + 40 * len(self.data.names),
+            folder=self.output,
+        )
 
     def export(self, trainer: Trainer) -> None:
         """Write lm/, and adapter/ where there is one."""
