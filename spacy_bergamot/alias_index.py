@@ -8,6 +8,7 @@ A folder, memory-mapped, without pickle:
 - vector_indptr.npy, vector_strings.npy   for every vector the ids of its strings: those of the
   same token ids share one.
 - engine/            what the search engine saved; its rows are vectors.
+- projection.npy     principal components, where the vectors were projected on them.
 - concepts/          the concept table.
 - manifest.json      fingerprint of the language model, engine, counts, checksums.
 """
@@ -23,10 +24,11 @@ import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
 from spacy_bergamot.distinct import group_names
-from spacy_bergamot.engines import Engine, engine_class
+from spacy_bergamot.engines import Engine, Vectors, engine_class
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
 from spacy_bergamot.hashing import find_keys, string_keys
+from spacy_bergamot.projection import Projected, Projection
 from spacy_bergamot.text import has_letters, normalize
 from spacy_bergamot.text_encoder import TextEncoder
 from spacy_bergamot.vector_store import fill, open_store, plan_of
@@ -45,6 +47,7 @@ class AliasIndex:
         self.path = path
         self.manifest = manifest
         self.engine = engine
+        self.projection = Projection.open(path)
         self.table = ConceptTable.open(path / "concepts", checksums=False)
         self.strings: pa.Array = read_arrow(path / "strings.arrow").column(0).combine_chunks()
         self.indptr = np.load(path / "postings_indptr.npy", mmap_mode="r")
@@ -79,6 +82,7 @@ class AliasIndex:
         settings: dict[str, Any] | None = None,
         vectors: Path | str | None = None,
         dtype: str = "float32",
+        components: int | None = None,
         progress: bool = False,
     ) -> dict[str, Any]:
         """Embed every distinct alias of a concept table and index it; return the manifest.
@@ -88,6 +92,7 @@ class AliasIndex:
         engine (str): "nmslib", "usearch" or "exact". settings (dict): Of the engine's `build`.
         vectors (Path | None): Folder that keeps the vectors, so that a killed build goes on where
             it was; None keeps none. dtype (str): Their type on disk, "float32" or "float16".
+        components (int | None): Principal components that are kept of the vectors; None keeps all.
         """
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
@@ -101,8 +106,13 @@ class AliasIndex:
             store = kept or folder / "vectors.tmp"
             fill(store, named, encoder, plan, progress=progress)
             logger.info("Building the %s index of %d vectors", engine, len(named))
+            found: Vectors = open_store(store, plan)
+            if components is not None:
+                projection = Projection.fit(found, components)
+                projection.save(folder)
+                found = Projected(found, projection)
             build = engine_class(engine).build
-            build(folder / "engine", open_store(store, plan), progress=progress, **(settings or {}))
+            build(folder / "engine", found, progress=progress, **(settings or {}))
             shutil.rmtree(folder / "vectors.tmp", ignore_errors=True)
             shutil.copytree(table.path, folder / "concepts")
             return write_manifest(
@@ -113,6 +123,7 @@ class AliasIndex:
                 engine=engine,
                 settings=settings or {},
                 dim=encoder.dim,
+                components=components,
                 strings=len(strings),
                 vectors=len(named),
                 aliases=table.aliases.num_rows,
@@ -145,6 +156,8 @@ class AliasIndex:
 
     def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return vector rows (int64) and cosines (float32), both (n, k), best first, -1 filled."""
+        if self.projection is not None:
+            vectors = self.projection(vectors)
         return self.engine.search(vectors, k)
 
     @property

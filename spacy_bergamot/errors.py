@@ -97,3 +97,7 @@ class Errors(metaclass=Coded):
         "{step} needs about {needed} of disk, and the disk of {path} has {free} free. Free some "
         "space or write elsewhere; what is done already is kept."
     )
+    B044 = (
+        "components is {value}; the vectors have width {dim} and are {count}. Choose fewer than "
+        "both, or null to keep the vectors as they are."
+    )

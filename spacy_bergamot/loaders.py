@@ -41,12 +41,13 @@ def alias_index(
     precision: str = "fp32",
     vectors: str | None = None,
     dtype: str = "float32",
+    components: int | None = None,
 ) -> IndexLoader:
     """Build an alias index of a concept table with the component's own language model.
 
     engine (str), settings (dict): See `spacy_bergamot.engines`.
     device (str), precision (str): Of the language model while it encodes the aliases.
-    vectors (str | None), dtype (str): Folder and type of the vectors, see `AliasIndex.build`.
+    vectors (str | None), dtype (str), components (int | None): See `AliasIndex.build`.
     """
 
     def load(target: Path, lm: Path) -> None:
@@ -60,6 +61,7 @@ def alias_index(
             settings=settings,
             vectors=vectors,
             dtype=dtype,
+            components=components,
             progress=True,
         )
 

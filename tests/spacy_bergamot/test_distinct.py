@@ -10,6 +10,7 @@ import pytest
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.candidates import CandidateFilter, CandidateGenerator
 from spacy_bergamot.distinct import group_names
+from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from tests.spacy_bergamot.conftest import write_concepts
 
@@ -61,3 +62,28 @@ def test_the_index_keeps_one_vector_of_names_with_the_same_tokens(lm: Path, tmp_
     candidates = generator.generate([(chr(0x13000 + 350), "")])[0]  # another sign that is unknown
     assert [c.concept_id for c in candidates] == ["C000", "C001", "C002", "C003", "C004"]
     assert all(c.score == 1 and c.language == "EGY" for c in candidates)
+
+
+def test_fewer_components_make_a_smaller_index_that_finds_nearly_the_same(lm: Path, tmp_path: Path):
+    known = {
+        f"C{n:03d}": ("T047", {"ENG": [" ".join(words)]})
+        for n, words in enumerate(permutations(WORDS, 3))
+    }
+    concepts = write_concepts(tmp_path / "kb", known)
+    encoder, mark = TextEncoder.open(lm), fingerprint(lm)
+    for name, components in (("all", None), ("half", 16)):
+        AliasIndex.build(
+            tmp_path / name, concepts, encoder, lm_fingerprint=mark, components=components
+        )
+    whole, half = (AliasIndex.open(tmp_path / name) for name in ("all", "half"))
+    vectors = encoder.encode([text.as_py() for text in whole.strings])
+    found, scores = half.search(vectors, 1)
+    assert (found[:, 0] == whole.search(vectors, 1)[0][:, 0]).mean() > 0.98
+    np.testing.assert_allclose(scores[:, 0], 1, atol=1e-4)
+    sizes = [sum(f.stat().st_size for f in (i.path / "engine").iterdir()) for i in (whole, half)]
+    assert sizes[1] < sizes[0]
+    for wrong in (0, 32, 1000):
+        with pytest.raises(BergamotError, match="B044"):
+            AliasIndex.build(
+                tmp_path / "x", concepts, encoder, lm_fingerprint=mark, components=wrong
+            )
