@@ -66,13 +66,19 @@ setup(
     },
     entry_points={
         "spacy_factories": [
-            "bergamot_linker = spacy_bergamot.linker:make_linker",
+            "bergamot_linker = spacy_bergamot.factory:make_linker",
             "bergamot_mentions = spacy_bergamot.mentions:make_mentions",
         ],
         "spacy_misc": [
             "spacy_bergamot.LanguageModel.v1 = spacy_bergamot.loaders:language_model",
             "spacy_bergamot.AliasIndex.v1 = spacy_bergamot.loaders:alias_index",
             "spacy_bergamot.ConceptTable.v1 = spacy_bergamot.loaders:concept_table",
+            "spacy_bergamot.ExactGenerator.v1 = spacy_bergamot.generators:make_exact",
+            "spacy_bergamot.LexicalGenerator.v1 = spacy_bergamot.generators:make_lexical",
+            "spacy_bergamot.DenseGenerator.v1 = spacy_bergamot.generators:make_dense",
+            "spacy_bergamot.EnsembleGenerator.v1 = spacy_bergamot.generators:make_ensemble",
+            "spacy_bergamot.PriorReranker.v1 = spacy_bergamot.rerank:make_prior",
+            "spacy_bergamot.CoherenceReranker.v1 = spacy_bergamot.rerank:make_coherence",
         ],
         "spacy_callbacks": [
             "spacy_bergamot.forget_paths.v1 = spacy_bergamot.loaders:forget_paths",

@@ -7,12 +7,15 @@ A folder, memory-mapped, without pickle:
 - keys.npy, key_rows.npy   sorted 64-bit keys of the strings, and their rows.
 - vector_indptr.npy, vector_strings.npy   for every vector the ids of its strings: those of the
   same token ids share one.
+- lexical/           the same strings by their character 3-grams.
 - engine/            what the search engine saved; its rows are vectors.
 - projection.npy     principal components, where the vectors were projected on them.
 - concepts/          the concept table.
 - manifest.json      fingerprint of the language model, engine, counts, checksums.
 """
 
+import hashlib
+import json
 import logging
 import shutil
 from collections.abc import Sequence
@@ -28,6 +31,7 @@ from spacy_bergamot.engines import Engine, Vectors, engine_class
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
 from spacy_bergamot.hashing import find_keys, string_keys
+from spacy_bergamot.lexical import LexicalIndex
 from spacy_bergamot.projection import Projected, Projection
 from spacy_bergamot.text import has_letters, normalize
 from spacy_bergamot.text_encoder import TextEncoder
@@ -52,6 +56,7 @@ class AliasIndex:
         self.strings: pa.Array = read_arrow(path / "strings.arrow").column(0).combine_chunks()
         self.indptr = np.load(path / "postings_indptr.npy", mmap_mode="r")
         self.postings = np.load(path / "postings.npy", mmap_mode="r")
+        self.lexical = LexicalIndex.open(path / "lexical")
         self.vector_indptr = np.load(path / "vector_indptr.npy", mmap_mode="r")
         self.vector_strings = np.load(path / "vector_strings.npy", mmap_mode="r")
         self.keys = np.load(path / "keys.npy", mmap_mode="r")
@@ -97,6 +102,7 @@ class AliasIndex:
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
             strings = _write_strings(folder, table)
+            LexicalIndex.build(folder / "lexical", strings)
             groups = group_names(encoder, strings)
             np.save(folder / "vector_indptr.npy", groups.indptr)
             np.save(folder / "vector_strings.npy", groups.members)
@@ -133,6 +139,12 @@ class AliasIndex:
 
     def __len__(self) -> int:
         return len(self.strings)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the checksums of all its files (hex, 64 digits)."""
+        text = json.dumps(self.manifest["files"], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def lookup(self, names: Sequence[str]) -> np.ndarray:
         """Return the string ids of names in normal form, int64 (len(names),); -1 if unknown."""

@@ -1,22 +1,24 @@
-"""From mentions to candidate concepts: exact and dense, filtered before the top k.
+"""From mentions to candidate concepts, filtered before the top k.
 
-Order of candidates: score (cosine, six decimals), then concepts whose preferred name is the alias
-found, then the concept id.
+Order of candidates: score (six decimals), then concepts whose preferred name is the alias found,
+then the concept id.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.filters import CandidateFilter, Masks
+from spacy_bergamot.generators import EnsembleGenerator, Generator, Hits, expand
 from spacy_bergamot.text import has_letters, normalize
 from spacy_bergamot.text_encoder import TextEncoder
 
+_COLUMNS = ("alias", "language", "source")
 _MOST_FETCHED = 8192
+_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,10 @@ class Candidate:
     """One concept proposed for a mention.
 
     concept_id (str): Its id.
-    score (float): Cosine similarity of the mention and its best alias; 1.0 if they are the same.
+    score (float): Of the mention and its best alias; 1.0 if they are the same.
     alias, language, source (str): That alias as the knowledge base writes it.
-    generator (str): "exact" or "dense".
+    generator (str): What found that alias: "exact", "lexical", "dense".
+    scores (dict[str, float]): The score of every generator that found the concept, unweighted.
     """
 
     concept_id: str
@@ -35,157 +38,176 @@ class Candidate:
     language: str
     source: str
     generator: str
+    scores: dict[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class CandidateFilter:
-    """Which concepts and aliases may be proposed; an empty tuple allows all.
+class Dropped(NamedTuple):
+    """A concept that a generator found and a filter dropped."""
 
-    types_by_label (dict[str, list[str]]): For an entity label, semantic types (TUI) or groups.
-    """
+    concept_id: str
+    alias: str
+    generator: str
+    score: float
+    reason: str
 
-    semantic_types: tuple[str, ...] = ()
-    semantic_groups: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    types_by_label: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+class _Chosen(NamedTuple):
+    """The best concepts of one generator: rows in the table, scores, rows of their aliases."""
+
+    concepts: np.ndarray
+    scores: np.ndarray
+    aliases: np.ndarray
 
 
 class CandidateGenerator:
     """Propose up to k concepts a mention.
 
     encoder (TextEncoder), index (AliasIndex): Of one language model.
+    generator (Generator | EnsembleGenerator): Where aliases come from.
     """
 
     def __init__(
-        self, encoder: TextEncoder, index: AliasIndex, allowed: CandidateFilter, *, k: int
+        self,
+        encoder: TextEncoder,
+        index: AliasIndex,
+        allowed: CandidateFilter,
+        *,
+        k: int,
+        generator: Generator | EnsembleGenerator,
     ) -> None:
+        if not isinstance(generator, EnsembleGenerator):
+            generator = EnsembleGenerator({generator.name: generator})
         self.encoder = encoder
         self.index = index
-        self.allowed = allowed
+        self.ensemble = generator
+        self.masks = Masks(index.table, allowed)
         self.k = k
-        self._alias_mask = self._mask_of_aliases()
-        self._concept_mask = lru_cache(maxsize=None)(self._mask_of_concepts)
+        table = index.table
+        self._concept_of = table.keys("aliases")
+        self._columns = {name: table.column("aliases", name) for name in _COLUMNS}
 
     def generate(self, mentions: Sequence[tuple[str, str]]) -> list[list[Candidate]]:
         """Return the candidates of (mention, entity label) pairs, best first.
 
-        A mention that is an alias, case and spacing aside, needs no language model.
+        Where the first generator is exact and stops the others, a mention that is an alias, case
+        and spacing aside, needs no language model.
         """
         names = [normalize(mention) for mention, _ in mentions]
-        results: list[list[Candidate]] = [[] for _ in mentions]
-        open_rows = []
-        for row, string in enumerate(self.index.lookup(names)):
-            if string >= 0:
-                hits = [(int(string), 1.0)]
-                results[row] = self._merge(hits, mentions[row][1], generator="exact")
-            if not results[row] and has_letters(names[row]):
-                open_rows.append(row)
-        if open_rows:
-            vectors = self.encoder.encode([names[row] for row in open_rows])
-            labels = [mentions[row][1] for row in open_rows]
-            for row, found in zip(open_rows, self._dense(vectors, labels), strict=True):
-                results[row] = found
-        return results
-
-    def _dense(self, vectors: np.ndarray, labels: list[str]) -> list[list[Candidate]]:
-        """Fetch more and more aliases until k allowed concepts are found or none is left."""
-        results: list[list[Candidate]] = [[] for _ in labels]
-        open_rows, fetch = np.arange(len(labels)), 4 * self.k
-        most = min(self.index.vectors, _MOST_FETCHED)
-        while len(open_rows):
-            fetch = min(fetch, most)
-            found, scores = self.index.search(vectors[open_rows], fetch)
-            for row, ids, values in zip(open_rows, found, scores, strict=True):
-                hits = (
-                    (int(string), float(score))
-                    for vector, score in zip(ids, values, strict=True)
-                    if vector >= 0
-                    for string in self.index.strings_of(vector)
-                )
-                results[row] = self._merge(hits, labels[row], generator="dense")
-            if fetch == most:
+        labels = [label for _, label in mentions]
+        found: list[dict[str, _Chosen]] = [{} for _ in mentions]
+        open_rows = [row for row, name in enumerate(names) if has_letters(name)]
+        for number, (key, generator) in enumerate(self.ensemble.generators.items()):
+            chosen = self._choose(
+                generator, [names[row] for row in open_rows], [labels[row] for row in open_rows]
+            )
+            for row, best in zip(open_rows, chosen, strict=True):
+                if len(best.concepts):
+                    found[row][key] = best
+            if not number and self.ensemble.stop_at_exact:
+                open_rows = [row for row in open_rows if not _is_exact(found[row].get(key))]
+            if not open_rows:
                 break
-            open_rows = np.array([row for row in open_rows if len(results[row]) < self.k])
-            fetch *= 4
-        return results
+        return [self._united(parts) for parts in found]
 
-    def _merge(
-        self, hits: Iterable[tuple[int, float]], label: str, *, generator: str
-    ) -> list[Candidate]:
-        """Return the k best concepts of hits on strings, best first, each with its best alias."""
-        table, allowed = self.index.table, self._concept_mask(label)
-        concepts = table.keys("aliases")
-        best: dict[int, tuple[float, int]] = {}
-        last = 0.0
-        for string, score in hits:
-            if len(best) >= self.k and score < last:
+    def dropped(self, mention: str, label: str = "") -> list[Dropped]:
+        """Return what the generators find for a mention and the filters drop, and why."""
+        name, found = normalize(mention), []
+        for key, generator in self.ensemble.generators.items():
+            if not has_letters(name):
                 break
-            for alias in self.index.alias_rows(string):
-                concept = int(concepts[alias])
-                if concept in best or not self._allows(allowed, concept, int(alias)):
-                    continue
-                best[concept] = (round(min(score, 1.0), 6), int(alias))
-                last = score
-        ranked = [self._candidate(c, score, alias, generator) for c, (score, alias) in best.items()]
-        ranked.sort(key=lambda item: (-item[0].score, not item[1], item[0].concept_id))
-        return [candidate for candidate, _ in ranked[: self.k]]
+            hits = generator.search([name], self.index, self.encoder)([0], 4 * self.k)[0]
+            for alias, score in zip(*self._aliases(hits), strict=True):
+                concept = int(self._concept_of[alias])
+                reason = self.masks.reason(int(alias), concept, label)
+                if reason is not None:
+                    text = self._columns["alias"][int(alias)].as_py()
+                    concept_id = self.index.table.concept_id(concept)
+                    found.append(Dropped(concept_id, text, key, round(float(score), 6), reason))
+        return list(dict.fromkeys(found))
+
+    def _choose(self, generator: Generator, names: list[str], labels: list[str]) -> list[_Chosen]:
+        """Fetch more and more hits until k allowed concepts are found or none is left."""
+        if not names:
+            return []
+        search = generator.search(names, self.index, self.encoder)
+        results: list[_Chosen | None] = [None] * len(names)
+        open_rows, fetch = list(range(len(names))), 4 * self.k
+        while open_rows:
+            for row, hits in zip(open_rows, search(open_rows, fetch), strict=True):
+                best = self._best(hits, labels[row])
+                done = len(best.concepts) >= self.k or hits.exhausted or fetch >= _MOST_FETCHED
+                results[row] = best if done else None
+            open_rows = [row for row in open_rows if results[row] is None]
+            fetch = min(4 * fetch, _MOST_FETCHED)
+        return [result for result in results if result is not None]
+
+    def _aliases(self, hits: Hits) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of the aliases that the strings are, and their scores."""
+        indptr = self.index.indptr
+        sizes = indptr[hits.strings + 1] - indptr[hits.strings]
+        aliases = expand(indptr, self.index.postings, hits.strings)
+        return aliases, np.repeat(hits.scores, sizes)
+
+    def _best(self, hits: Hits, label: str) -> _Chosen:
+        """Return the k best allowed concepts, and those with the same score as the last."""
+        aliases, scores = self._aliases(hits)
+        concepts = self._concept_of[aliases]
+        kept = np.ones(len(aliases), dtype=bool)
+        if self.masks.aliases is not None:
+            kept &= self.masks.aliases[aliases]
+        allowed = self.masks.concepts(label)
+        if allowed is not None:
+            kept &= allowed[concepts]
+        aliases, scores, concepts = aliases[kept], scores[kept], concepts[kept]
+        _, first = np.unique(concepts, return_index=True)
+        first.sort()
+        if len(first) > self.k:
+            first = first[scores[first] >= scores[first[self.k - 1]]]
+        return _Chosen(concepts[first], scores[first], aliases[first])
+
+    def _united(self, parts: dict[str, _Chosen]) -> list[Candidate]:
+        """Combine the generators' concepts by weighted score; return the best k."""
+        weights, combine = self.ensemble.weights, self.ensemble.combine
+        whole = sum(weights.get(key, 1.0) for key in self.ensemble.generators)
+        entries: dict[int, dict[str, tuple[float, int]]] = {}
+        for key, (concepts, scores, aliases) in parts.items():
+            for concept, score, alias in zip(
+                concepts.tolist(), scores.tolist(), aliases.tolist(), strict=True
+            ):
+                entries.setdefault(concept, {})[key] = (min(score, 1.0), alias)
+        ranked: list[tuple[float, str, int, int, dict[str, tuple[float, int]]]] = []
+        for concept, by_key in entries.items():
+            weighted = {key: weights.get(key, 1.0) * score for key, (score, _) in by_key.items()}
+            best = max(weighted, key=lambda key: weighted[key])
+            score = weighted[best] if combine == "max" else sum(weighted.values()) / whole
+            ranked.append((-round(score, _DECIMALS), best, concept, by_key[best][1], by_key))
+        return self._ordered(ranked)
+
+    def _ordered(self, ranked: list[tuple]) -> list[Candidate]:
+        ranked.sort(key=lambda entry: entry[0])
+        if len(ranked) > self.k:
+            last = ranked[self.k - 1][0]
+            ranked = [entry for entry in ranked if entry[0] <= last]
+        made = [self._candidate(*entry) for entry in ranked]
+        made.sort(key=lambda pair: (-pair[0].score, not pair[1], pair[0].concept_id))
+        return [candidate for candidate, _ in made[: self.k]]
 
     def _candidate(
-        self, concept: int, score: float, alias: int, generator: str
+        self, negative: float, key: str, concept: int, alias: int, by_key: dict[str, Any]
     ) -> tuple[Candidate, bool]:
         """Return a candidate, and whether its alias is the concept's preferred name."""
         table = self.index.table
-        row = table.aliases.slice(alias, 1).to_pylist()[0]
+        text, language, source = (column[alias].as_py() for column in self._columns.values())
+        scores = {name: round(score, _DECIMALS) for name, (score, _) in by_key.items()}
+        name = self.ensemble.generators[key].name
         candidate = Candidate(
-            table.concept_id(concept),
-            score,
-            row["alias"],
-            row["language"],
-            row["source"],
-            generator,
+            table.concept_id(concept), -negative, text, language, source, name, scores
         )
-        return candidate, row["alias"] == table.name(concept)
-
-    def _allows(self, concepts: np.ndarray | None, concept: int, alias: int) -> bool:
-        if concepts is not None and not concepts[concept]:
-            return False
-        return self._alias_mask is None or bool(self._alias_mask[alias])
-
-    def _mask_of_aliases(self) -> np.ndarray | None:
-        """Return which aliases are of an allowed language and source, or None for all."""
-        wanted = {"language": self.allowed.languages, "source": self.allowed.sources}
-        mask = None
-        for column, values in wanted.items():
-            if values:
-                part = _is_in(self.index.table.aliases.column(column), values)
-                mask = part if mask is None else mask & part
-        return mask
-
-    def _mask_of_concepts(self, label: str) -> np.ndarray | None:
-        """Return which concepts fit the filters and a mention's label, or None for all."""
-        types, groups = self.allowed.semantic_types, self.allowed.semantic_groups
-        by_label = tuple(self.allowed.types_by_label.get(label, ()))
-        mask = None
-        for wanted in ({*types, *groups}, set(by_label)):
-            if wanted:
-                part = self._concepts_of_types(tuple(sorted(wanted)))
-                mask = part if mask is None else mask & part
-        return mask
-
-    def _concepts_of_types(self, wanted: tuple[str, ...]) -> np.ndarray:
-        table = self.index.table
-        rows = _is_in(table.types.column("type"), wanted)
-        rows |= _is_in(table.types.column("group"), wanted)
-        mask = np.zeros(len(table), dtype=bool)
-        mask[table.keys("types")[rows]] = True
-        return mask
+        return candidate, text == table.name(concept)
 
 
-def _is_in(column: pa.ChunkedArray, values: Sequence[str]) -> np.ndarray:
-    texts = column.cast(pa.string())
-    found = pa.compute.is_in(texts, value_set=pa.array(list(values), type=pa.string()))
-    return np.array(found.to_numpy(zero_copy_only=False), dtype=bool)
+def _is_exact(chosen: _Chosen | None) -> bool:
+    return chosen is not None and bool(len(chosen.scores)) and float(chosen.scores[0]) >= 1

@@ -12,7 +12,7 @@ A concept table is a folder of Arrow IPC files, one record batch each, and a man
   CUI1 and tail its CUI2: `rel` and `rela` say what the tail is to the head.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +25,8 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
 
 KIND = "concept-table"
+PARENT_RELATIONS = ("PAR", "RB")
+CHILD_RELATIONS = ("CHD", "RN")
 VERSION = 1
 
 SCHEMAS = {
@@ -136,7 +138,7 @@ class ConceptTable:
         return self.concept(row)
 
     def __iter__(self) -> Iterator[str]:
-        return (value.as_py() for value in self._column("concepts", "concept_id"))
+        return (value.as_py() for value in self.column("concepts", "concept_id"))
 
     @cached_property
     def concepts(self) -> pa.Table:
@@ -160,7 +162,7 @@ class ConceptTable:
 
     def find(self, concept_id: str) -> int | None:
         """Return the row of a concept id by binary search, or None."""
-        ids = self._column("concepts", "concept_id")
+        ids = self.column("concepts", "concept_id")
         low, high = 0, len(ids)
         while low < high:
             middle = (low + high) // 2
@@ -178,11 +180,11 @@ class ConceptTable:
         return row
 
     def concept_id(self, row: int) -> str:
-        return str(self._column("concepts", "concept_id")[row].as_py())
+        return str(self.column("concepts", "concept_id")[row].as_py())
 
     def name(self, row: int) -> str:
         """Return the preferred name of the concept in a row."""
-        return str(self._column("concepts", "name")[row].as_py())
+        return str(self.column("concepts", "name")[row].as_py())
 
     def concept(self, row: int) -> Concept:
         """Return one concept with everything known of it."""
@@ -195,7 +197,7 @@ class ConceptTable:
             canonical_name=self.name(row),
             aliases=list(dict.fromkeys(aliases["alias"].to_pylist())),
             types=types["type"].to_pylist(),
-            definition=self._column("concepts", "definition")[row].as_py(),
+            definition=self.column("concepts", "definition")[row].as_py(),
             groups=sorted(set(types["group"].to_pylist())),
             languages=sorted(set(aliases["language"].to_pylist())),
             codes=codes,
@@ -210,13 +212,47 @@ class ConceptTable:
         start, end = np.searchsorted(keys, [row, row + 1])
         return getattr(self, table).slice(int(start), int(end - start))
 
+    def related(self, row: int, *, rels: Iterable[str] = ()) -> list[tuple[str, str, int]]:
+        """Return (rel, rela, row) of the concepts that are something to the one in `row`.
+
+        rels (Iterable[str]): REL of interest, such as PAR and RB; all where none is given.
+        """
+        wanted = set(rels)
+        return [
+            (entry["rel"], entry["rela"], entry["tail"])
+            for entry in self.rows_of("relations", row).to_pylist()
+            if not wanted or entry["rel"] in wanted
+        ]
+
+    def descendants(self, rows: Iterable[int]) -> set[int]:
+        """Return rows and all rows below them by CHD and RN, however the graph is looped."""
+        below, tails = self._children
+        found = {int(row) for row in rows}
+        front = sorted(found)
+        while front:
+            steps = [tails[below[row] : below[row + 1]] for row in front]
+            front = sorted(set(np.concatenate(steps).tolist()) - found)
+            found.update(front)
+        return found
+
+    @cached_property
+    def _children(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return indptr and rows of every concept's children."""
+        rel = self.column("relations", "rel").cast(pa.string())
+        wanted = pa.compute.is_in(rel, value_set=pa.array(CHILD_RELATIONS, type=pa.string()))
+        chosen = np.flatnonzero(wanted.to_numpy(zero_copy_only=False))
+        heads = self.keys("relations")[chosen]
+        tails = self.column("relations", "tail").to_numpy(zero_copy_only=False)[chosen]
+        return np.searchsorted(heads, np.arange(len(self) + 1)), tails
+
     def keys(self, table: str) -> np.ndarray:
         """Return the sorted column of concept rows of a table, int32, without a copy."""
         name = "head" if table == "relations" else "concept"
-        column = self._column(table, name)
+        column = self.column(table, name)
         return np.asarray(column.to_numpy(zero_copy_only=True))
 
-    def _column(self, table: str, name: str) -> pa.Array:
+    def column(self, table: str, name: str) -> pa.Array:
+        """Return a column of a table as one array, without a copy."""
         column = getattr(self, table).column(name)
         if column.num_chunks == 1:
             return column.chunk(0)

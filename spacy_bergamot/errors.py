@@ -101,3 +101,7 @@ class Errors(metaclass=Coded):
         "components is {value}; the vectors have width {dim} and are {count}. Choose fewer than "
         "both, or null to keep the vectors as they are."
     )
+    B045 = (
+        "An ensemble needs generators, and weights above zero for them alone: {weights} given, "
+        "the generators are {known}."
+    )

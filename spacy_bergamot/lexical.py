@@ -2,7 +2,7 @@
 
 Words are padded with a space on both sides and grams lie within a word, as in scikit-learn's
 "char_wb" and scispaCy. A gram counts once a name. With idf(g) = 1 + ln((1 + n) / (1 + df(g))) and
-|s|² = Σ over the grams of s of idf², the score of two names is Σ over shared grams of idf² / (|s| |q|):
+|s|² = Σ idf² over the grams of s, the score of two names is Σ idf² over shared grams / (|s| |q|):
 the cosine of their TF-IDF vectors.
 
 A folder: grams.npy (three code points in one uint64, sorted), indptr.npy and rows.npy (int32, the

@@ -14,107 +14,30 @@ from spacy.training import Example
 from spacy.util import minibatch
 from spacy.vocab import Vocab
 
+from spacy_bergamot.abbreviations import find_abbreviations
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.bundle import FileBundle
-from spacy_bergamot.candidates import Candidate, CandidateFilter, CandidateGenerator
+from spacy_bergamot.candidates import Candidate, CandidateGenerator
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import read_manifest
 from spacy_bergamot.kb import KnowledgeBase
 from spacy_bergamot.loaders import LM_KIND, LM_VERSION, IndexLoader, LmLoader
+from spacy_bergamot.settings import LinkerSettings
 from spacy_bergamot.text import normalize
 from spacy_bergamot.text_encoder import TextEncoder
 
+__all__ = ["BergamotLinker", "LinkerSettings"]
+
 ENCODER, INDEX = "encoder", "index"
+Key = tuple[str, str]
 Predictions = list[list[list[Candidate]]]
-
-DEFAULT_CONFIG: dict[str, Any] = {
-    "k": 10,
-    "threshold": None,
-    "max_entities_per_mention": 5,
-    "spans_key": None,
-    "labels_discard": [],
-    "overwrite": True,
-    "semantic_types": [],
-    "semantic_groups": [],
-    "languages": [],
-    "sources": [],
-    "types_by_label": {},
-    "ef_search": 100,
-    "cache_size": 10_000,
-    "device": "cpu",
-    "precision": "fp32",
-    "verify": True,
-    "scorer": {"@scorers": "spacy_bergamot.linker_scorer.v1"},
-}
-
-
-@Language.factory(
-    "bergamot_linker",
-    assigns=["token.ent_kb_id", "span._.kb_ents", "span._.candidates"],
-    default_config=DEFAULT_CONFIG,
-    default_score_weights={"nel_micro_f": 1.0, "nel_micro_r": None, "nel_micro_p": None},
-)
-def make_linker(
-    nlp: Language,
-    name: str,
-    k: int,
-    threshold: float | None,
-    max_entities_per_mention: int,
-    spans_key: str | None,
-    labels_discard: list[str],
-    overwrite: bool,
-    semantic_types: list[str],
-    semantic_groups: list[str],
-    languages: list[str],
-    sources: list[str],
-    types_by_label: dict[str, list[str]],
-    ef_search: int,
-    cache_size: int,
-    device: str,
-    precision: str,
-    verify: bool,
-    scorer: Callable | None,
-) -> "BergamotLinker":
-    """Make a linker; see `BergamotLinker` for the settings."""
-    allowed = CandidateFilter(
-        tuple(semantic_types),
-        tuple(semantic_groups),
-        tuple(languages),
-        tuple(sources),
-        types_by_label,
-    )
-    return BergamotLinker(
-        nlp.vocab,
-        name,
-        k=k,
-        threshold=threshold,
-        max_entities_per_mention=max_entities_per_mention,
-        spans_key=spans_key,
-        labels_discard=labels_discard,
-        overwrite=overwrite,
-        allowed=allowed,
-        ef_search=ef_search,
-        cache_size=cache_size,
-        device=device,
-        precision=precision,
-        verify=verify,
-        scorer=scorer,
-    )
 
 
 class BergamotLinker(Pipe):
-    """Link mentions to concepts by exact alias, else by the language model's nearest aliases.
+    """Link mentions to concepts of a knowledge base; see `LinkerSettings`.
 
-    k (int): Candidates kept in `span._.candidates`.
-    threshold (float | None): Smallest cosine of a link; below it a mention is NIL.
-    max_entities_per_mention (int): Length of `span._.kb_ents`.
-    spans_key (str | None): Link `doc.spans[spans_key]`; None links `doc.ents`.
-    labels_discard (list[str]): Entity labels that are left alone.
-    overwrite (bool): Link entities that have a kb id already.
-    allowed (CandidateFilter): Applied before the top k.
-    ef_search (int): nmslib's efSearch. cache_size (int): Mentions remembered.
-    device (str): "cpu", "auto", "cuda:0". precision (str): "fp32", "bf16", "fp16".
-    verify (bool): Compare checksums when loading; sizes are compared in any case.
+    It carries a language model and an alias index, and writes `ent.kb_id_`, `span._.kb_ents`,
+    `span._.candidates` and `doc._.bergamot`.
     """
 
     def __init__(
@@ -122,51 +45,26 @@ class BergamotLinker(Pipe):
         vocab: Vocab,
         name: str = "bergamot_linker",
         *,
-        k: int = 10,
-        threshold: float | None = None,
-        max_entities_per_mention: int = 5,
-        spans_key: str | None = None,
-        labels_discard: Iterable[str] = (),
-        overwrite: bool = True,
-        allowed: CandidateFilter | None = None,
-        ef_search: int = 100,
-        cache_size: int = 10_000,
-        device: str = "cpu",
-        precision: str = "fp32",
-        verify: bool = True,
-        scorer: Callable | None = None,
+        settings: LinkerSettings | None = None,
     ) -> None:
-        if threshold is not None and not -1 <= threshold <= 1:
-            raise BergamotError(Errors.B036.format(value=threshold))
-        for setting, value in {"k": k, "ef_search": ef_search}.items():
-            if value < 1:
-                raise BergamotError(Errors.B037.format(setting=setting, value=value))
         self.vocab = vocab
         self.name = name
-        self.cfg: dict[str, Any] = {"threshold": threshold, "spans_key": spans_key}
-        self.settings: dict[str, Any] = {
-            "k": k,
-            "threshold": threshold,
-            "max_entities_per_mention": max_entities_per_mention,
-            "spans_key": spans_key,
-            "labels_discard": frozenset(labels_discard),
-            "overwrite": overwrite,
-            "allowed": allowed or CandidateFilter(),
-            "ef_search": ef_search,
-            "cache_size": cache_size,
-            "device": device,
-            "precision": precision,
-            "verify": verify,
-            "scorer": scorer,
+        self.settings = settings or LinkerSettings()
+        self.cfg: dict[str, Any] = {
+            "threshold": self.settings.threshold,
+            "spans_key": self.settings.spans_key,
         }
-        self.scorer = scorer
+        self.scorer = self.settings.scorer
         self.bundles: dict[str, FileBundle] = {}
+        self.provenance: dict[str, Any] = {}
         self._generator: CandidateGenerator | None = None
-        self._cache: OrderedDict[tuple[str, str], list[Candidate]] = OrderedDict()
+        self._cache: OrderedDict[Key, list[Candidate]] = OrderedDict()
         self._process = os.getpid()
         for extension in ("kb_ents", "candidates"):
             if not Span.has_extension(extension):
                 Span.set_extension(extension, default=None)
+        if not Doc.has_extension("bergamot"):
+            Doc.set_extension("bergamot", default=None)
 
     @property
     def kb(self) -> KnowledgeBase:
@@ -207,34 +105,59 @@ class BergamotLinker(Pipe):
         generator = self.generator
         if os.getpid() != self._process:
             self._after_fork()
-        mentions = [[self._key(span) for span in self._mentions(doc)] for doc in docs]
+        docs = list(docs)
+        mentions = [self._keys(doc) for doc in docs]
         distinct = dict.fromkeys(key for keys in mentions for key in keys)
         known = {key: self._cache[key] for key in distinct if key in self._cache}
         fresh = [key for key in distinct if key not in known]
         known.update(zip(fresh, generator.generate(fresh), strict=True) if fresh else ())
         self._remember(known)
-        return [[known[key] for key in keys] for keys in mentions]
+        found = [[known[key] for key in keys] for keys in mentions]
+        rerank = self.settings.rerank
+        if rerank is None:
+            return found
+        table = generator.index.table
+        return [
+            rerank([text for text, _ in keys], candidates, table)
+            for keys, candidates in zip(mentions, found, strict=True)
+        ]
 
     def set_annotations(self, docs: Iterable[Doc], predictions: Predictions) -> None:
-        """Write kb ids, `span._.kb_ents` and `span._.candidates`."""
+        """Write kb ids, `span._.kb_ents`, `span._.candidates` and `doc._.bergamot`."""
+        most = self.settings.max_entities_per_mention
         for doc, found in zip(docs, predictions, strict=True):
-            spans = self._mentions(doc)
-            for span, candidates in zip(spans, found, strict=True):
-                most = self.settings["max_entities_per_mention"]
+            links = {}
+            for span, candidates in zip(self._mentions(doc), found, strict=True):
                 kept = [candidate for candidate in candidates if self._passes(candidate)]
                 span._.kb_ents = [(c.concept_id, c.score) for c in kept[:most]]
                 span._.candidates = [candidate.to_dict() for candidate in candidates]
-            links = {
-                (span.start, span.end, span.label): self._decide(candidates)
-                for span, candidates in zip(spans, found, strict=True)
-            }
+                links[span.start, span.end, span.label] = self._decide(candidates)
+            doc._.bergamot = dict(self.provenance)
             self._write(doc, links)
+
+    def explain(self, mention: str, label: str = "", *, context: str = "") -> dict[str, Any]:
+        """Return how a mention is linked: normal form, candidates, what was dropped, decision.
+
+        context (str): Text whose abbreviations are resolved.
+        """
+        text = self._expanded(mention, self._short_forms(context))
+        candidates = self.generator.generate([(text, self._label(label))])[0]
+        if self.settings.rerank is not None:
+            candidates = self.settings.rerank([text], [candidates], self.generator.index.table)[0]
+        return {
+            "mention": mention,
+            "looked_up": text,
+            "candidates": [candidate.to_dict() for candidate in candidates],
+            "dropped": [entry._asdict() for entry in self.generator.dropped(text, label)],
+            "threshold": self.settings.threshold,
+            "decision": self._decide(candidates),
+        }
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score linked examples with the configured scorer."""
         if self.scorer is None:
             return {}
-        return self.scorer(examples, spans_key=self.settings["spans_key"], **kwargs)
+        return self.scorer(examples, spans_key=self.settings.spans_key, **kwargs)
 
     def initialize(
         self,
@@ -302,12 +225,12 @@ class BergamotLinker(Pipe):
 
     def _load(self, bundles: dict[str, FileBundle]) -> None:
         """Check the files, and build their readers now, so that forked workers share pages."""
-        verify = self.settings["verify"]
+        settings = self.settings
         lm = read_manifest(
-            bundles[ENCODER].path, kind=LM_KIND, version=LM_VERSION, checksums=verify
+            bundles[ENCODER].path, kind=LM_KIND, version=LM_VERSION, checksums=settings.verify
         )
         index = AliasIndex.open(
-            bundles[INDEX].path, ef_search=self.settings["ef_search"], checksums=verify
+            bundles[INDEX].path, ef_search=settings.ef_search, checksums=settings.verify
         )
         if index.manifest["lm_fingerprint"] != lm["fingerprint"]:
             raise BergamotError(
@@ -318,37 +241,15 @@ class BergamotLinker(Pipe):
                 )
             )
         encoder = TextEncoder.open(
-            bundles[ENCODER].path,
-            device=self.settings["device"],
-            precision=self.settings["precision"],
+            bundles[ENCODER].path, device=settings.device, precision=settings.precision
         )
-        self._check_names(index)
-        allowed, k = self.settings["allowed"], self.settings["k"]
-        self._generator = CandidateGenerator(encoder, index, allowed, k=k)
+        settings.allowed.check(index.table, name=self.name)
+        self._generator = CandidateGenerator(
+            encoder, index, settings.allowed, k=settings.k, generator=settings.generator
+        )
         self._cache.clear()
         self.bundles = bundles
-
-    def _check_names(self, index: AliasIndex) -> None:
-        """Refuse filters that name what the knowledge base does not have."""
-        allowed: CandidateFilter = self.settings["allowed"]
-        table = index.table
-        by_label = [name for names in allowed.types_by_label.values() for name in names]
-        types, groups = (set(table.types.column(c).unique().to_pylist()) for c in ("type", "group"))
-        checks = {
-            "semantic types": (allowed.semantic_types, types),
-            "semantic groups": (allowed.semantic_groups, groups),
-            "types_by_label": (by_label, types | groups),
-            "languages": (allowed.languages, set(_distinct(table, "language"))),
-            "sources": (allowed.sources, set(_distinct(table, "source"))),
-        }
-        for what, (wanted, known) in checks.items():
-            for value in wanted:
-                if value not in known:
-                    names = ", ".join(sorted(known)[:40])
-                    message = Errors.B033.format(
-                        value=value, what=what, name=self.name, known=names
-                    )
-                    raise BergamotError(message)
+        self.provenance = _provenance(index)
 
     def _after_fork(self) -> None:
         """A fork after torch has used several threads hangs unless it uses one."""
@@ -358,25 +259,46 @@ class BergamotLinker(Pipe):
         self._process = os.getpid()
 
     def _mentions(self, doc: Doc) -> list[Span]:
-        key, discard = self.settings["spans_key"], self.settings["labels_discard"]
-        spans = doc.ents if key is None else doc.spans.get(key, [])
-        overwrite = self.settings["overwrite"]
-        return [s for s in spans if s.label_ not in discard and (overwrite or not s.kb_id)]
+        settings = self.settings
+        spans = doc.ents if settings.spans_key is None else doc.spans.get(settings.spans_key, [])
+        return [
+            span
+            for span in spans
+            if span.label_ not in settings.labels_discard and (settings.overwrite or not span.kb_id)
+        ]
 
-    def _key(self, span: Span) -> tuple[str, str]:
-        by_label = self.settings["allowed"].types_by_label
-        return normalize(span.text), span.label_ if span.label_ in by_label else ""
+    def _keys(self, doc: Doc) -> list[Key]:
+        """Return what is looked up for every mention: its normal form, and label if it counts."""
+        spans = self._mentions(doc)
+        forms = self._short_forms(doc.text) if spans else {}
+        return [
+            (normalize(self._expanded(span.text, forms)), self._label(span.label_))
+            for span in spans
+        ]
+
+    def _label(self, label: str) -> str:
+        return label if label in self.settings.allowed.types_by_label else ""
+
+    def _short_forms(self, text: str) -> dict[str, str]:
+        if not self.settings.resolve_abbreviations:
+            return {}
+        return {**self.settings.abbreviations, **find_abbreviations(text)}
+
+    @staticmethod
+    def _expanded(mention: str, forms: dict[str, str]) -> str:
+        """Return the long form of a mention that is a short form, or the mention."""
+        return forms.get(mention.strip(), mention) if forms else mention
 
     def _remember(self, known: dict[tuple[str, str], list[Candidate]]) -> None:
         """Keep the mentions used last, at most `cache_size`."""
         for key, candidates in known.items():
             self._cache[key] = candidates
             self._cache.move_to_end(key)
-        while len(self._cache) > self.settings["cache_size"]:
+        while len(self._cache) > self.settings.cache_size:
             self._cache.popitem(last=False)
 
     def _passes(self, candidate: Candidate) -> bool:
-        threshold = self.settings["threshold"]
+        threshold = self.settings.threshold
         return threshold is None or candidate.score >= threshold
 
     def _decide(self, candidates: list[Candidate]) -> str:
@@ -386,7 +308,7 @@ class BergamotLinker(Pipe):
 
     def _write(self, doc: Doc, links: dict[tuple[int, int, int], str]) -> None:
         """Write kb ids where they last: on tokens for entities, on new spans in a span group."""
-        key = self.settings["spans_key"]
+        key = self.settings.spans_key
         if key is None:
             for (start, end, _), concept_id in links.items():
                 for token in doc[start:end]:
@@ -401,12 +323,22 @@ class BergamotLinker(Pipe):
                     )
 
 
-def _distinct(table: Any, column: str) -> list[str]:
-    return table.aliases.column(column).unique().to_pylist()
+def _provenance(index: AliasIndex) -> dict[str, Any]:
+    """Return what every linked document says of where its links come from."""
+    manifest = index.manifest
+    sources = {entry["source"]: entry["version"] for entry in manifest["release"]}
+    return {
+        "written_by": manifest["written_by"],
+        "lm": manifest["lm_fingerprint"],
+        "index": index.fingerprint,
+        "concepts": manifest["concepts"],
+        "aliases": manifest["aliases"],
+        "sources": sources,
+    }
 
 
-def _unpickle(vocab: Vocab, name: str, settings: dict[str, Any], parts: dict) -> BergamotLinker:
-    linker = BergamotLinker(vocab, name, **settings)
+def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, parts: dict) -> BergamotLinker:
+    linker = BergamotLinker(vocab, name, settings=settings)
     if parts:
         linker._load(
             {

@@ -46,6 +46,7 @@ def test_a_candidate_says_how_it_was_found(nlp):
             "language": "GER",
             "source": "SRCGER",
             "generator": "exact",
+            "scores": {"exact": 1.0},
         }
     ]
 

@@ -56,8 +56,8 @@ def test_no_file_is_a_pickle(saved):
 def test_settings_come_from_the_config_alone(saved):
     config = {"components": {"bergamot_linker": {"threshold": 1.0, "k": 2}}}
     nlp = spacy.load(saved, config=config)
-    assert nlp.get_pipe("bergamot_linker").settings["k"] == 2
-    assert nlp.get_pipe("bergamot_linker").settings["threshold"] == 1.0
+    assert nlp.get_pipe("bergamot_linker").settings.k == 2
+    assert nlp.get_pipe("bergamot_linker").settings.threshold == 1.0
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

@@ -1,0 +1,68 @@
+"""Short forms that a text defines: "chronic obstructive pulmonary disease (COPD)".
+
+Schwartz and Hearst 2003, in any script that has parentheses: every character of the short form must
+be found in the long form in order, from the right, the first of them at the start of a word.
+"""
+
+import re
+
+_PAIRS = re.compile(r"[(（]([^()（）]{1,120})[)）]")
+_WORD = re.compile(r"\S+")
+_MOST_WORDS = 2
+
+
+def find_abbreviations(text: str) -> dict[str, str]:
+    """Return {short form: long form} as a text defines them; the first definition counts."""
+    found: dict[str, str] = {}
+    for match in _PAIRS.finditer(text):
+        inner = re.split(r"[;,；，]\s|[;；，]", match.group(1))[0].strip()
+        before = text[: match.start()].rstrip()
+        if _is_short_form(inner):
+            long_form = _long_form(inner, before)
+            if long_form:
+                found.setdefault(inner, long_form)
+            continue
+        # The other way round: COPD (chronic obstructive pulmonary disease).
+        last = before.rsplit(None, 1)[-1] if before.split() else ""
+        short = last.strip("([{\"'“„«")
+        if _is_short_form(short) and _long_form(short, inner) == inner:
+            found.setdefault(short, inner)
+    return found
+
+
+def _is_short_form(text: str) -> bool:
+    """2 to 10 characters, at most two words, a letter, and a letter or digit in front."""
+    return (
+        2 <= len(text) <= 10
+        and len(text.split()) <= _MOST_WORDS
+        and any(character.isalpha() for character in text)
+        and text[0].isalnum()
+        and (any(c.isupper() or c.isdigit() for c in text) or not text.isascii())
+    )
+
+
+def _long_form(short: str, before: str) -> str | None:
+    """Return the shortest end of `before` that holds the short form's characters in order."""
+    most = min(len(short) + 5, 2 * len(short))
+    words = list(_WORD.finditer(before[-400:]))[-most:]
+    if not words:
+        return None
+    window = before[-400:][words[0].start() :]
+    place = len(window) - 1
+    for number in range(len(short) - 1, -1, -1):
+        character = short[number].lower()
+        if not character.isalnum():
+            continue
+        while place >= 0 and (
+            window[place].lower() != character
+            or (number == 0 and place > 0 and window[place - 1].isalnum())
+        ):
+            place -= 1
+        if place < 0:
+            return None
+        place -= 1
+    start = place + 1
+    long_form = window[start:].strip()
+    if len(long_form) <= len(short) or short.lower() in long_form.lower().split():
+        return None
+    return long_form

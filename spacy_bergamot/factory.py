@@ -1,0 +1,106 @@
+"""The factory `bergamot_linker` and its settings."""
+
+from collections.abc import Callable
+from typing import Any
+
+from spacy.language import Language
+
+from spacy_bergamot.filters import CandidateFilter
+from spacy_bergamot.linker import BergamotLinker, LinkerSettings
+
+DEFAULT_CONFIG: dict[str, Any] = {
+    "k": 10,
+    "threshold": None,
+    "max_entities_per_mention": 5,
+    "spans_key": None,
+    "labels_discard": [],
+    "overwrite": True,
+    "generator": {
+        "@misc": "spacy_bergamot.EnsembleGenerator.v1",
+        "generators": {
+            "exact": {"@misc": "spacy_bergamot.ExactGenerator.v1"},
+            "dense": {"@misc": "spacy_bergamot.DenseGenerator.v1"},
+        },
+    },
+    "rerank": None,
+    "resolve_abbreviations": False,
+    "abbreviations": {},
+    "semantic_types": [],
+    "semantic_groups": [],
+    "languages": [],
+    "sources": [],
+    "types_by_label": {},
+    "concepts": [],
+    "descendants_of": [],
+    "ef_search": 100,
+    "cache_size": 10_000,
+    "device": "cpu",
+    "precision": "fp32",
+    "verify": True,
+    "scorer": {"@scorers": "spacy_bergamot.linker_scorer.v1"},
+}
+
+
+@Language.factory(
+    "bergamot_linker",
+    assigns=["token.ent_kb_id", "span._.kb_ents", "span._.candidates", "doc._.bergamot"],
+    default_config=DEFAULT_CONFIG,
+    default_score_weights={"nel_micro_f": 1.0, "nel_micro_r": None, "nel_micro_p": None},
+)
+def make_linker(
+    nlp: Language,
+    name: str,
+    k: int,
+    threshold: float | None,
+    max_entities_per_mention: int,
+    spans_key: str | None,
+    labels_discard: list[str],
+    overwrite: bool,
+    generator: Any,
+    rerank: Callable | None,
+    resolve_abbreviations: bool,
+    abbreviations: dict[str, str],
+    semantic_types: list[str],
+    semantic_groups: list[str],
+    languages: list[str],
+    sources: list[str],
+    types_by_label: dict[str, list[str]],
+    concepts: list[str],
+    descendants_of: list[str],
+    ef_search: int,
+    cache_size: int,
+    device: str,
+    precision: str,
+    verify: bool,
+    scorer: Callable | None,
+) -> BergamotLinker:
+    """Make a linker; see `LinkerSettings`."""
+    allowed = CandidateFilter(
+        tuple(semantic_types),
+        tuple(semantic_groups),
+        tuple(languages),
+        tuple(sources),
+        types_by_label,
+        tuple(concepts),
+        tuple(descendants_of),
+    )
+    settings = LinkerSettings(
+        k=k,
+        threshold=threshold,
+        max_entities_per_mention=max_entities_per_mention,
+        spans_key=spans_key,
+        labels_discard=frozenset(labels_discard),
+        overwrite=overwrite,
+        generator=generator,
+        rerank=rerank,
+        resolve_abbreviations=resolve_abbreviations,
+        abbreviations=abbreviations,
+        allowed=allowed,
+        ef_search=ef_search,
+        cache_size=cache_size,
+        device=device,
+        precision=precision,
+        verify=verify,
+        scorer=scorer,
+    )
+    return BergamotLinker(nlp.vocab, name, settings=settings)

@@ -1,0 +1,172 @@
+"""Candidate generators: from names to strings of the alias index, best first.
+
+A generator is configured by a registered function. What it finds are strings; concepts are chosen
+from them, filters included, in the same way for every generator (`spacy_bergamot.candidates`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.text_encoder import TextEncoder
+
+
+class Hits(NamedTuple):
+    """Strings of the index for one name, best first.
+
+    strings (int64 (n,)), scores (float32 (n,)). exhausted (bool): There are no more.
+    """
+
+    strings: np.ndarray
+    scores: np.ndarray
+    exhausted: bool
+
+
+Search = Callable[[Sequence[int], int], list[Hits]]
+"""Positions of names and a number of hits in, their hits out."""
+
+NOTHING = Hits(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32), True)
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """What proposes strings."""
+
+    @property
+    def name(self) -> str:
+        """What stands in candidates as their generator."""
+        ...
+
+    def search(self, names: Sequence[str], index: AliasIndex, encoder: TextEncoder) -> Search:
+        """Return the search for some names in normal form."""
+        ...
+
+
+@dataclass(frozen=True)
+class ExactGenerator:
+    """A name's own normal form, with score 1."""
+
+    name: str = "exact"
+
+    def search(self, names: Sequence[str], index: AliasIndex, encoder: TextEncoder) -> Search:
+        found = index.lookup(names)
+        one = np.ones(1, dtype=np.float32)
+
+        def search(rows: Sequence[int], fetch: int) -> list[Hits]:
+            return [
+                Hits(found[row : row + 1], one, True) if found[row] >= 0 else NOTHING
+                for row in rows
+            ]
+
+        return search
+
+
+@dataclass(frozen=True)
+class LexicalGenerator:
+    """Names that share character 3-grams, by the cosine of TF-IDF vectors.
+
+    smallest (float): Score below which hits are left out.
+    """
+
+    smallest: float = 0.2
+    name: str = "lexical"
+
+    def search(self, names: Sequence[str], index: AliasIndex, encoder: TextEncoder) -> Search:
+        def search(rows: Sequence[int], fetch: int) -> list[Hits]:
+            return [self._hits(names[row], fetch, index) for row in rows]
+
+        return search
+
+    def _hits(self, name: str, fetch: int, index: AliasIndex) -> Hits:
+        strings, scores = index.lexical.search(name, fetch)
+        kept = int(np.searchsorted(-scores, -self.smallest, side="right"))
+        return Hits(strings[:kept], scores[:kept], kept < fetch)
+
+
+@dataclass(frozen=True)
+class DenseGenerator:
+    """The language model's nearest aliases, by cosine."""
+
+    name: str = "dense"
+
+    def search(self, names: Sequence[str], index: AliasIndex, encoder: TextEncoder) -> Search:
+        vectors = encoder.encode(names)
+
+        def search(rows: Sequence[int], fetch: int) -> list[Hits]:
+            found = index.search(vectors[list(rows)], min(fetch, index.vectors))
+            return [
+                _strings_of(ids, scores, fetch, index) for ids, scores in zip(*found, strict=True)
+            ]
+
+        return search
+
+
+def _strings_of(vectors: np.ndarray, scores: np.ndarray, fetch: int, index: AliasIndex) -> Hits:
+    present = vectors >= 0
+    vectors, scores = vectors[present], scores[present]
+    sizes = index.vector_indptr[vectors + 1] - index.vector_indptr[vectors]
+    strings = expand(index.vector_indptr, index.vector_strings, vectors).astype(np.int64)
+    return Hits(strings, np.repeat(scores, sizes), len(vectors) < fetch)
+
+
+def expand(indptr: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the values of some rows of a CSR array, one after another."""
+    starts = indptr[rows]
+    sizes = indptr[rows + 1] - starts
+    total = int(sizes.sum())
+    offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
+    return np.asarray(values[offsets + np.arange(total)]) if total else values[:0]
+
+
+@dataclass(frozen=True)
+class EnsembleGenerator:
+    """Several generators, whose concepts are united.
+
+    generators (dict[str, Generator]), weights (dict[str, float]): By any name; a weight
+        multiplies the generator's scores, 1 where it is not given.
+    combine (str): "max", the best weighted score (xMEN), or "mean", Σ weight · score / Σ weight.
+    stop_at_exact (bool): Where the first generator finds allowed concepts with score 1, ask none
+        of the others.
+    """
+
+    generators: Mapping[str, Generator]
+    weights: Mapping[str, float] = field(default_factory=dict)
+    combine: Literal["max", "mean"] = "max"
+    stop_at_exact: bool = True
+
+    def __post_init__(self) -> None:
+        unknown = ", ".join(sorted(self.weights.keys() - self.generators.keys()))
+        if unknown or not self.generators or min(self.weights.values(), default=1) <= 0:
+            known = ", ".join(self.generators)
+            raise BergamotError(Errors.B045.format(weights=dict(self.weights), known=known))
+
+
+def make_exact() -> ExactGenerator:
+    """Configure `ExactGenerator`."""
+    return ExactGenerator()
+
+
+def make_lexical(smallest: float = 0.2) -> LexicalGenerator:
+    """Configure `LexicalGenerator`."""
+    return LexicalGenerator(smallest)
+
+
+def make_dense() -> DenseGenerator:
+    """Configure `DenseGenerator`."""
+    return DenseGenerator()
+
+
+def make_ensemble(
+    generators: dict[str, Any],
+    weights: dict[str, float] | None = None,
+    combine: Literal["max", "mean"] = "max",
+    stop_at_exact: bool = True,
+) -> EnsembleGenerator:
+    """Configure `EnsembleGenerator`."""
+    return EnsembleGenerator(
+        dict(generators), dict(weights or {}), combine=combine, stop_at_exact=stop_at_exact
+    )

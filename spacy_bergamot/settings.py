@@ -1,0 +1,67 @@
+"""What a linker can be told."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.filters import CandidateFilter
+from spacy_bergamot.generators import (
+    DenseGenerator,
+    EnsembleGenerator,
+    ExactGenerator,
+    Generator,
+)
+from spacy_bergamot.rerank import Reranker
+
+
+def _exact_then_dense() -> EnsembleGenerator:
+    return EnsembleGenerator({"exact": ExactGenerator(), "dense": DenseGenerator()})
+
+
+@dataclass(frozen=True)
+class LinkerSettings:
+    """Settings of `bergamot_linker`; they live in the config alone.
+
+    k (int): Candidates kept in `span._.candidates`.
+    threshold (float | None): Smallest score of a link; below it a mention is NIL.
+    max_entities_per_mention (int): Length of `span._.kb_ents`.
+    spans_key (str | None): Link `doc.spans[spans_key]`; None links `doc.ents`.
+    labels_discard (frozenset[str]): Entity labels that are left alone.
+    overwrite (bool): Link entities that have a kb id already.
+    generator: One generator, or an ensemble of them.
+    rerank (Reranker | None): Called once a document, between candidates and decision.
+    resolve_abbreviations (bool): Look a short form up as the long form that the text defines.
+    abbreviations (dict[str, str]): Long forms of short forms that texts do not define.
+    allowed (CandidateFilter): Applied before the top k.
+    ef_search (int): The index's efSearch. cache_size (int): Mentions remembered.
+    device (str): "cpu", "auto", "cuda:0". precision (str): "fp32", "bf16", "fp16".
+    verify (bool): Compare checksums when loading; sizes are compared in any case.
+
+    RAISES (BergamotError): B036 for a threshold, B037 for a number out of range.
+    """
+
+    k: int = 10
+    threshold: float | None = None
+    max_entities_per_mention: int = 5
+    spans_key: str | None = None
+    labels_discard: frozenset[str] = frozenset()
+    overwrite: bool = True
+    generator: Generator | EnsembleGenerator = field(default_factory=_exact_then_dense)
+    rerank: Reranker | None = None
+    resolve_abbreviations: bool = False
+    abbreviations: Mapping[str, str] = field(default_factory=dict)
+    allowed: CandidateFilter = field(default_factory=CandidateFilter)
+    ef_search: int = 100
+    cache_size: int = 10_000
+    device: str = "cpu"
+    precision: str = "fp32"
+    verify: bool = True
+    scorer: Callable | None = None
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None and not -1 <= self.threshold <= 1:
+            raise BergamotError(Errors.B036.format(value=self.threshold))
+        for setting in ("k", "ef_search"):
+            if getattr(self, setting) < 1:
+                value = getattr(self, setting)
+                raise BergamotError(Errors.B037.format(setting=setting, value=value))
