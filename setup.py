@@ -80,6 +80,7 @@ setup(
             "spacy_bergamot.PriorReranker.v1 = spacy_bergamot.rerank:make_prior",
             "spacy_bergamot.CoherenceReranker.v1 = spacy_bergamot.rerank:make_coherence",
         ],
+        "spacy_cli": ["bergamot = spacy_bergamot.cli:bergamot"],
         "spacy_callbacks": [
             "spacy_bergamot.forget_paths.v1 = spacy_bergamot.loaders:forget_paths",
         ],

@@ -105,3 +105,7 @@ class Errors(metaclass=Coded):
         "An ensemble needs generators, and weights above zero for them alone: {weights} given, "
         "the generators are {known}."
     )
+    B046 = "Cannot load the pipeline '{name}': {reason}"
+    B047 = "The pipeline has no bergamot_linker. Its components are: {components}."
+    B048 = '{path}:{line} is not a JSON object with a "text": {text}. Mend or remove the line.'
+    B049 = "{path} is not UTF-8: {reason}. Convert it to UTF-8."

@@ -54,7 +54,7 @@ def write_concepts(path: Path, known: dict = CONCEPTS) -> Path:
         "aliases": aliases,
         "types": types,
         "codes": [(0, "ICD10CM", "I10"), (0, "SRCENG", "x1")],
-        "relations": [(5, "RO", "finding_site_of", 2, "SRCENG")],
+        "relations": [(5, "CHD", "isa", 2, "SRCENG"), (5, "RO", "finding_site_of", 2, "SRCENG")],
     }  # fmt: skip
     tables = {
         name: pa.table(

@@ -83,7 +83,7 @@ def test_fewer_components_make_a_smaller_index_that_finds_nearly_the_same(lm: Pa
     vectors = encoder.encode([text.as_py() for text in whole.strings])
     found, scores = half.search(vectors, 1)
     assert (found[:, 0] == whole.search(vectors, 1)[0][:, 0]).mean() > 0.98
-    np.testing.assert_allclose(scores[:, 0], 1, atol=1e-4)
+    assert (scores[:, 0] > 1 - 1e-4).mean() > 0.98
     sizes = [sum(f.stat().st_size for f in (i.path / "engine").iterdir()) for i in (whole, half)]
     assert sizes[1] < sizes[0]
     for wrong in (0, 32, 1000):

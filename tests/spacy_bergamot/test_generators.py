@@ -1,0 +1,146 @@
+"""Generators, filters and rerankers through the component's config."""
+
+import pytest
+import spacy
+
+from spacy_bergamot.errors import BergamotError
+from tests.spacy_bergamot.test_linker import mark
+
+EXACT = {"@misc": "spacy_bergamot.ExactGenerator.v1"}
+LEXICAL = {"@misc": "spacy_bergamot.LexicalGenerator.v1"}
+DENSE = {"@misc": "spacy_bergamot.DenseGenerator.v1"}
+
+
+def ensemble(**settings: object) -> dict:
+    parts = {"exact": EXACT, "lexical": LEXICAL, "dense": DENSE}
+    return {"@misc": "spacy_bergamot.EnsembleGenerator.v1", "generators": parts, **settings}
+
+
+def candidates(nlp, text: str, *mentions: str) -> list[dict]:
+    doc = nlp.get_pipe("bergamot_linker")(mark(nlp, text, *mentions))
+    return doc.ents[0]._.candidates
+
+
+def test_lexical_candidates_share_grams(make_nlp):
+    nlp = make_nlp(mentions=False, generator=LEXICAL, k=3)
+    found = candidates(nlp, "a hypertensive crisis", "hypertensive")
+    assert found[0]["concept_id"] == "C01"
+    assert {c["generator"] for c in found} == {"lexical"}
+    assert 0.2 <= found[0]["score"] < 1
+
+
+def test_an_ensemble_unites_and_says_every_score(make_nlp):
+    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"), k=5)
+    found = candidates(nlp, "magnetic resonance image", "magnetic resonance image")
+    best = found[0]
+    assert best["concept_id"] == "C09"
+    assert set(best["scores"]) == {"lexical", "dense"}
+    assert best["score"] == pytest.approx(sum(best["scores"].values()) / 3, abs=1e-5)
+    by_max = make_nlp(
+        mentions=False, generator=ensemble(weights={"dense": 0.5, "lexical": 2.0}), k=5
+    )
+    best = candidates(by_max, "magnetic resonance image", "magnetic resonance image")[0]
+    assert best["score"] == pytest.approx(2 * best["scores"]["lexical"], abs=1e-5)
+    assert best["generator"] == "lexical"
+
+
+def test_an_exact_hit_may_stop_the_others_or_not(make_nlp):
+    stopped = make_nlp(mentions=False, generator=ensemble())
+    assert len(candidates(stopped, "a fever", "fever")) == 1
+    going_on = make_nlp(mentions=False, generator=ensemble(stop_at_exact=False), k=4)
+    found = candidates(going_on, "a fever", "fever")
+    assert len(found) == 4
+    assert set(found[0]["scores"]) == {"exact", "lexical", "dense"}
+
+
+@pytest.mark.parametrize("weights", [{"nothing": 1.0}, {"dense": 0.0}])
+def test_weights_for_nothing_are_refused(make_nlp, weights):
+    with pytest.raises(BergamotError, match="B045"):
+        make_nlp(mentions=False, generator=ensemble(weights=weights))
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"concepts": ["C05", "C07"]}, {"C05", "C07"}),
+        ({"descendants_of": ["C06"]}, {"C06", "C03"}),
+        ({"descendants_of": ["C06"], "semantic_groups": ["ANAT"]}, {"C06"}),
+    ],
+)
+def test_only_some_concepts_are_allowed(make_nlp, config, expected):
+    nlp = make_nlp(mentions=False, generator=ensemble(stop_at_exact=False), k=10, **config)
+    for mention in ("fever", "cold", "heart attacks"):
+        found = {c["concept_id"] for c in candidates(nlp, f"a {mention}", mention)}
+        assert found == expected
+
+
+def test_an_unknown_concept_in_a_filter_is_refused(make_nlp):
+    with pytest.raises(BergamotError, match="B013"):
+        make_nlp(mentions=False, descendants_of=["C99"])
+
+
+def test_an_explanation_names_what_was_dropped_and_why(make_nlp):
+    nlp = make_nlp(
+        mentions=False, languages=["GER", "ENG"], semantic_groups=["DISO"], threshold=0.9
+    )
+    found = nlp.get_pipe("bergamot_linker").explain("cold")
+    assert found["decision"] == "C04"
+    assert [c["concept_id"] for c in found["candidates"]] == ["C04"]
+    reasons = {(d["concept_id"], d["reason"]) for d in found["dropped"]}
+    assert ("C05", "semantic type") in reasons
+    assert ("C10", "language JPN") in reasons
+    assert nlp.get_pipe("bergamot_linker").explain("zebra")["decision"] == "NIL"
+
+
+def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
+    nlp = make_nlp(
+        mentions=False, resolve_abbreviations=True, abbreviations={"HTN": "hypertension"}
+    )
+    linker = nlp.get_pipe("bergamot_linker")
+    doc = linker(mark(nlp, "a common cold (CC) and CC with HTN", "CC", "HTN"))
+    assert [ent.kb_id_ for ent in doc.ents] == ["C04", "C01"]
+    plain = make_nlp(mentions=False, threshold=0.999).get_pipe("bergamot_linker")
+    doc = plain(mark(nlp, "a common cold (CC) and CC with HTN", "CC", "HTN"))
+    assert {ent.kb_id_ for ent in doc.ents} == {"NIL"}
+    explained = linker.explain("CC", context="a common cold (CC)")
+    assert explained["looked_up"] == "common cold"
+
+
+def test_related_mentions_support_each_other(make_nlp):
+    rerank = {"@misc": "spacy_bergamot.CoherenceReranker.v1", "weight": 0.5}
+    nlp = make_nlp(mentions=False, rerank=rerank, generator=DENSE, k=10)
+    plain = make_nlp(mentions=False, generator=DENSE, k=10)
+    text, marked = "the attack of the heart", ("attack", "heart")
+
+    def score(pipeline) -> float:
+        doc = pipeline.get_pipe("bergamot_linker")(mark(pipeline, text, *marked))
+        found = {c["concept_id"]: c for c in doc.ents[1]._.candidates}
+        return found["C06"]["score"]
+
+    assert score(nlp) > score(plain)
+    one = nlp.get_pipe("bergamot_linker")(mark(nlp, text, "heart")).ents[0]._.candidates
+    assert "coherence" not in one[0]["scores"]
+
+
+def test_the_better_known_of_two_homonyms_comes_first(make_nlp):
+    rerank = {"@misc": "spacy_bergamot.PriorReranker.v1"}
+    found = candidates(make_nlp(mentions=False, rerank=rerank), "MI", "MI")
+    assert found[0]["scores"]["prior"] > 0
+
+
+def test_a_pipeline_with_all_of_it_survives_disk_and_pickle(make_nlp, tmp_path):
+    import pickle
+
+    settings = {
+        "generator": ensemble(combine="mean", weights={"lexical": 2.0}),
+        "rerank": {"@misc": "spacy_bergamot.CoherenceReranker.v1"},
+        "resolve_abbreviations": True,
+        "descendants_of": ["C06"],
+    }
+    nlp = make_nlp(**settings)
+    nlp.to_disk(tmp_path / "saved")
+    text = "aspirin for a heart attack (HA) and HA"
+    expected = [ent._.candidates for ent in nlp(text).ents]
+    assert expected
+    for other in (spacy.load(tmp_path / "saved"), pickle.loads(pickle.dumps(nlp))):
+        assert [ent._.candidates for ent in other(text).ents] == expected

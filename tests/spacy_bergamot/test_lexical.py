@@ -1,0 +1,67 @@
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from spacy_bergamot import lexical
+from spacy_bergamot.lexical import LexicalIndex
+
+SYLLABLES = ["car", "di", "o", "my", "path", "neph", "ro", "itis", "der", "ma", "心", "筋", "гипер"]
+
+
+@pytest.fixture(scope="module")
+def names() -> list[str]:
+    rng = np.random.default_rng(0)
+
+    def word() -> str:
+        return "".join(rng.choice(SYLLABLES, size=rng.integers(1, 5)))
+
+    made = {" ".join(word() for _ in range(rng.integers(1, 4))) for _ in range(3000)}
+    return sorted(made)
+
+
+@pytest.fixture(scope="module")
+def index(names: list[str], tmp_path_factory: pytest.TempPathFactory) -> LexicalIndex:
+    folder = tmp_path_factory.mktemp("lexical")
+    LexicalIndex.build(folder, pa.array(names, pa.large_string()))
+    return LexicalIndex.open(folder)
+
+
+@pytest.mark.parametrize("k", [1, 10, 50])
+def test_it_finds_what_scikit_learn_s_product_finds(names, index, k):
+    vectorizer = TfidfVectorizer(
+        analyzer="char_wb", ngram_range=(3, 3), binary=True, lowercase=False
+    )
+    matrix = vectorizer.fit_transform(names)
+    rng = np.random.default_rng(1)
+    queries = [*rng.choice(names, 60), "cardiopathy", "nephritis dermal", "心筋", "x"]
+    for query in queries:
+        scores = (matrix @ vectorizer.transform([str(query)]).T).toarray()[:, 0]
+        ids, found = index.search(str(query), k)
+        # scikit-learn leaves a query's unknown grams out of its norm; ours count.
+        best = np.sort(scores)[::-1][: len(ids)]
+        if not len(ids):
+            assert scores.max() == 0
+            continue
+        scale = found[0] / best[0]
+        np.testing.assert_allclose(found, best * scale, atol=2e-5)
+        np.testing.assert_allclose(scores[ids] * scale, found, atol=2e-5)
+        assert len(ids) == min(k, int((scores > 0).sum()))
+    assert not index._scores.any(), "a search left scores behind"
+
+
+def test_names_in_several_chunks_give_the_same_index(names, index, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(lexical, "_CHUNK", 700)
+    LexicalIndex.build(tmp_path, pa.array(names, pa.large_string()))
+    again = LexicalIndex.open(tmp_path)
+    for part in ("grams", "indptr", "rows"):
+        assert (getattr(again, part) == getattr(index, part)).all()
+    np.testing.assert_allclose(again.norms, index.norms, rtol=1e-6)
+
+
+def test_nothing_shared_is_nothing_found(index):
+    for name in ("", "qqq", "7", " "):
+        ids, scores = index.search(name, 5)
+        assert len(ids) == len(scores) == 0
