@@ -33,7 +33,8 @@ PARTS: dict[str, Generator] = {
     "dense": DenseGenerator(),
 }
 SYSTEMS = {name: EnsembleGenerator({name: part}) for name, part in PARTS.items()}
-SYSTEMS["ensemble"] = EnsembleGenerator(PARTS, {"lexical": 1.0}, combine="mean")
+SYSTEMS["ensemble"] = EnsembleGenerator(PARTS, combine="mean")
+SYSTEMS["ensemble, max"] = EnsembleGenerator(PARTS, combine="max")
 
 
 def main() -> None:

@@ -55,11 +55,15 @@ class Dropped(NamedTuple):
 
 
 class _Chosen(NamedTuple):
-    """The best concepts of one generator: rows in the table, scores, rows of their aliases."""
+    """The best concepts of one generator: rows in the table, scores, rows of their aliases.
+
+    floor (float): What a concept that is not among them can have at most.
+    """
 
     concepts: np.ndarray
     scores: np.ndarray
     aliases: np.ndarray
+    floor: float
 
 
 class CandidateGenerator:
@@ -104,7 +108,7 @@ class CandidateGenerator:
                 generator, [names[row] for row in open_rows], [labels[row] for row in open_rows]
             )
             for row, best in zip(open_rows, chosen, strict=True):
-                if len(best.concepts):
+                if len(best.concepts):  # one that finds nothing has no say
                     found[row][key] = best
             if not number and self.ensemble.stop_at_exact:
                 open_rows = [row for row in open_rows if not _is_exact(found[row].get(key))]
@@ -166,23 +170,29 @@ class CandidateGenerator:
         first.sort()
         if len(first) > self.k:
             first = first[scores[first] >= scores[first[self.k - 1]]]
-        return _Chosen(concepts[first], scores[first], aliases[first])
+        complete = hits.exhausted and len(first) < self.k
+        floor = 0.0 if complete or not len(first) else float(scores[first[-1]])
+        return _Chosen(concepts[first], scores[first], aliases[first], floor)
 
     def _united(self, parts: dict[str, _Chosen]) -> list[Candidate]:
         """Combine the generators' concepts by weighted score; return the best k."""
-        weights, combine = self.ensemble.weights, self.ensemble.combine
-        whole = sum(weights.get(key, 1.0) for key in self.ensemble.generators)
+        weights = {key: self.ensemble.weights.get(key, 1.0) for key in parts}
         entries: dict[int, dict[str, tuple[float, int]]] = {}
-        for key, (concepts, scores, aliases) in parts.items():
+        for key, (concepts, scores, aliases, _) in parts.items():
             for concept, score, alias in zip(
                 concepts.tolist(), scores.tolist(), aliases.tolist(), strict=True
             ):
                 entries.setdefault(concept, {})[key] = (min(score, 1.0), alias)
         ranked: list[tuple[float, str, int, int, dict[str, tuple[float, int]]]] = []
         for concept, by_key in entries.items():
-            weighted = {key: weights.get(key, 1.0) * score for key, (score, _) in by_key.items()}
-            best = max(weighted, key=lambda key: weighted[key])
-            score = weighted[best] if combine == "max" else sum(weighted.values()) / whole
+            best = max(by_key, key=lambda key: weights[key] * by_key[key][0])
+            score = weights[best] * by_key[best][0]
+            if self.ensemble.combine == "mean":
+                each = (
+                    weight * (by_key[key][0] if key in by_key else parts[key].floor)
+                    for key, weight in weights.items()
+                )
+                score = sum(each) / sum(weights.values())
             ranked.append((-round(score, _DECIMALS), best, concept, by_key[best][1], by_key))
         return self._ordered(ranked)
 

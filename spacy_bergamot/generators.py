@@ -128,7 +128,9 @@ class EnsembleGenerator:
 
     generators (dict[str, Generator]), weights (dict[str, float]): By any name; a weight
         multiplies the generator's scores, 1 where it is not given.
-    combine (str): "max", the best weighted score (xMEN), or "mean", Σ weight · score / Σ weight.
+    combine (str): "max", the best weighted score (xMEN), or "mean", the weighted mean over the
+        generators that found anything; a concept that one of them did not return counts there as
+        the last that it did return, which is the most that it can have.
     stop_at_exact (bool): Where the first generator finds allowed concepts with score 1, ask none
         of the others.
     """
