@@ -50,6 +50,8 @@ setup(
         "nmslib>=2.1.1",
         "numpy>=1.24",
         "pyarrow>=14.0",
+        "scipy>=1.10",
+        "sparse_dot_topn>=1.1",
         "spacy>=3.7,<4.0",
         "thinc>=8.2,<9.0",
         "tokenizers>=0.19",

@@ -77,14 +77,11 @@ class LexicalGenerator:
 
     def search(self, names: Sequence[str], index: AliasIndex, encoder: TextEncoder) -> Search:
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:
-            return [self._hits(names[row], fetch, index) for row in rows]
+            wanted = [names[row] for row in rows]
+            found = index.lexical.search(wanted, fetch, smallest=self.smallest)
+            return [Hits(strings, scores, len(strings) < fetch) for strings, scores in found]
 
         return search
-
-    def _hits(self, name: str, fetch: int, index: AliasIndex) -> Hits:
-        strings, scores = index.lexical.search(name, fetch)
-        kept = int(np.searchsorted(-scores, -self.smallest, side="right"))
-        return Hits(strings[:kept], scores[:kept], kept < fetch)
 
 
 @dataclass(frozen=True)

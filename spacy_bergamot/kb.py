@@ -32,7 +32,7 @@ class KnowledgeBase:
         """Return concepts by name, best first: a name itself, else names that share 3-grams."""
         index, name = self._index, normalize(text)
         exact = index.lookup([name])[0]
-        strings, scores = index.lexical.search(name, 8 * limit)
+        ((strings, scores),) = index.lexical.search([name], 8 * limit)
         hits = [(int(exact), 1.0)] if exact >= 0 else []
         hits += zip(strings.tolist(), scores.tolist(), strict=True)
         found: dict[int, float] = {}

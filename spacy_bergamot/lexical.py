@@ -5,56 +5,38 @@ Words are padded with a space on both sides and grams lie within a word, as in s
 |s|² = Σ idf² over the grams of s, the score of two names is Σ idf² over shared grams / (|s| |q|):
 the cosine of their TF-IDF vectors.
 
-A folder: grams.npy (three code points in one uint64, sorted), indptr.npy and rows.npy (int32, the
-names of a gram, ascending), norms.npy (float32 |s|), memory-mapped.
+A folder, memory-mapped: grams.npy (three code points in one uint64, sorted), and the matrix of
+grams and names in compressed rows: indptr.npy, names.npy and weights.npy (float32, idf / |s|).
 """
 
-import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-logger = logging.getLogger(__name__)
-
 _CHUNK = 200_000
 _SPACE, _END = 0x20, 0
 _PER_GRAM_NAME = 300_000  # names for which one more occurrence is asked of a gram
-_FIRST = 0.7  # score below which names may be unseen in the first attempt
-_SPARE = 64
-_ROUNDING = 1 - 1e-6  # of scores that are summed in another order
-
-
-class _Found:
-    """Names with a partial score, and the grams that are not in it yet.
-
-    ids (int32 (n,)). bounds (float (n,)): What each can reach at most, times the query's norm.
-    lists, weights: Of those grams.
-    """
-
-    def __init__(self, ids: np.ndarray, lists: list[np.ndarray], weights: np.ndarray) -> None:
-        self.ids = ids
-        self.lists = lists
-        self.weights = weights
-        self.bounds = np.empty(0)
 
 
 class LexicalIndex:
-    """Search by shared character 3-grams; open it with `LexicalIndex.open`.
-
-    The search is exact: grams are taken from the rarest on until no name without them can reach
-    the names found (MaxScore, Turtle and Flood 1995).
-    """
+    """Exact search by shared character 3-grams; open it with `LexicalIndex.open`."""
 
     def __init__(self, folder: Path) -> None:
-        def mapped(name: str) -> np.ndarray:  # a plain view: slices of np.memmap are slow
-            return np.load(folder / name, mmap_mode="r").view(np.ndarray)
+        from scipy.sparse import csr_matrix
 
-        self.grams, self.indptr = mapped("grams.npy"), mapped("indptr.npy")
-        self.rows, self.norms = mapped("rows.npy"), mapped("norms.npy")
-        self.weights = _squared_idf(np.diff(self.indptr), len(self.norms))
-        self._scores = np.zeros(len(self.norms), dtype=np.float32)
+        # Copy on write, though nothing is written: the product takes no read-only arrays.
+        parts = [
+            np.load(folder / f"{part}.npy", mmap_mode="c").view(np.ndarray)
+            for part in ("grams", "indptr", "names", "weights", "count")
+        ]
+        self.grams, indptr, names, weights, count = parts
+        self.idf = _idf(np.diff(indptr), int(count))
+        self._unknown = float(_idf(np.zeros(1), int(count))[0])
+        self._matrix = csr_matrix((len(self.grams), int(count)), dtype=np.float32)
+        self._matrix.indptr, self._matrix.indices, self._matrix.data = indptr, names, weights
 
     @classmethod
     def open(cls, folder: Path) -> "LexicalIndex":
@@ -64,127 +46,103 @@ class LexicalIndex:
     def build(folder: Path, names: pa.Array) -> None:
         """Index names in normal form; a name's id is its row.
 
-        Grams of fewer than one name in 300,000 are left out. Memory: about 10 bytes a gram and
-        name, of which the index keeps 4.
+        Grams of fewer than one name in 300,000 are left out. Memory: about 20 bytes a gram and
+        name of a chunk; the index itself is written where it is mapped, 8 bytes each.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        grams = np.empty(0, dtype=np.uint64)
-        total = np.empty(0, dtype=np.int64)
-        for keys, _ in _chunks(names):
-            found, count = np.unique(keys, return_counts=True)
-            merged = np.union1d(grams, found)
-            sums = np.zeros(len(merged), dtype=np.int64)
-            sums[np.searchsorted(merged, grams)] += total
-            sums[np.searchsorted(merged, found)] += count
-            grams, total = merged, sums
+        grams, total = _count(names)
         kept = total >= max(1, len(names) // _PER_GRAM_NAME)
         grams, total = grams[kept], total[kept]
-        indptr = np.concatenate([[0], np.cumsum(total)]).astype(np.int64)
-        weights = _squared_idf(total, len(names))
-        shape = (int(indptr[-1]),)
-        rows = np.lib.format.open_memmap(
-            folder / "rows.npy", mode="w+", dtype=np.int32, shape=shape
-        )
-        norms = np.zeros(len(names), dtype=np.float64)
-        place = indptr[:-1].copy()
+        size = int(total.sum())
+        number = np.int32 if max(size, len(names)) < 2**31 else np.int64
+        indptr = np.concatenate([[0], np.cumsum(total)]).astype(number)
+        idf = _idf(total, len(names))
+        owned = _mapped(folder / "names.npy", number, size)
+        weights = _mapped(folder / "weights.npy", np.float32, size)
+        place = indptr[:-1].astype(np.int64)
         for keys, owners in _chunks(names):
             positions = np.searchsorted(grams, keys)
             known = positions < len(grams)
             known[known] = grams[positions[known]] == keys[known]
             positions, owners = positions[known], owners[known]
+            if not len(owners):
+                continue
+            base = int(owners[0])
+            norms = np.sqrt(np.bincount(owners - base, idf[positions].astype(float) ** 2))
             order = np.argsort(positions, kind="stable")
             positions, owners = positions[order], owners[order]
             distinct, start, count = np.unique(positions, return_index=True, return_counts=True)
             within = np.arange(len(positions)) - np.repeat(start, count)
-            rows[np.repeat(place[distinct], count) + within] = owners
+            target = np.repeat(place[distinct], count) + within
+            owned[target] = owners
+            weights[target] = idf[positions] / norms[owners - base]
             place[distinct] += count
-            np.add.at(norms, owners, weights[positions])
-        rows.flush()
+        owned.flush()
+        weights.flush()
         np.save(folder / "grams.npy", grams)
         np.save(folder / "indptr.npy", indptr)
-        np.save(folder / "norms.npy", np.sqrt(norms).astype(np.float32))
+        np.save(folder / "count.npy", np.array(len(names)))
 
-    def search(self, name: str, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return ids (int64) and scores (float32) of at most k names, best first, ties by id.
+    def search(
+        self, names: Sequence[str], k: int, *, smallest: float = 0.0
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return ids (int64) and scores (float32) of at most k names for each, best first.
 
-        name (str): In normal form. Names that share no gram are never returned.
+        names (list[str]): In normal form. Names that share no gram are never returned, nor those
+            that score less than `smallest`.
         """
-        grams, norm = self._grams_of(name)
-        if not len(grams):
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-        sizes = self.indptr[grams + 1] - self.indptr[grams]
-        grams = grams[np.argsort(sizes, kind="stable")]
-        lists = [self.rows[self.indptr[gram] : self.indptr[gram + 1]] for gram in grams]
-        weights = self.weights[grams]
-        rest = np.append(np.cumsum(weights[::-1])[::-1], 0)  # of the grams from here on
-        unseen = np.sqrt(np.maximum(rest, 0)) / norm  # no name without the grams before scores more
-        seen: list[np.ndarray] = []
-        done, taken = 0, int(np.argmax(unseen <= _FIRST)) or len(grams)
-        lowest = 0.0
-        try:
-            while True:
-                for rows, weight in zip(lists[done:taken], weights[done:taken], strict=True):
-                    before = self._scores[rows]
-                    seen.append(rows[before == 0])
-                    self._scores[rows] = before + weight
-                found = _Found(np.concatenate(seen), lists[taken:], weights[taken:])
-                found.bounds = (self._scores[found.ids] + rest[taken]) / self.norms[found.ids]
-                lowest = self._reach(found, k, norm)
-                sure = unseen[taken] < lowest
-                if taken == len(grams) or (sure and self._few(found, lowest * norm, k)):
-                    return self._best(found, lowest * norm, norm, k)
-                done = taken
-                later = int(np.argmax(unseen < lowest)) if lowest else len(grams)
-                taken = min(len(grams), max(taken + 2, later))
-        finally:
-            for rows in seen:
-                self._scores[rows] = 0
+        from sparse_dot_topn import sp_matmul_topn
 
-    def _reach(self, found: "_Found", k: int, norm: float) -> float:
-        """Return the k-th score of the most promising names, which the best k reach at least."""
-        if len(found.ids) < k:
-            return 0.0
-        chosen = np.arange(len(found.ids))
-        if len(chosen) > k + _SPARE:
-            chosen = np.argpartition(-found.bounds, k + _SPARE)[: k + _SPARE]
-        exact = self._exact(found, chosen)
-        return float(np.partition(exact, -k)[-k]) / norm * _ROUNDING
-
-    @staticmethod
-    def _few(found: "_Found", lowest: float, k: int) -> bool:
-        """Tell whether few names can be among the best, so that scoring them costs little."""
-        return int((found.bounds >= lowest).sum()) <= 8 * (k + _SPARE)
-
-    def _best(
-        self, found: "_Found", lowest: float, norm: float, k: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return ids and scores of the best k of the names whose bound is at least `lowest`."""
-        chosen = np.flatnonzero(found.bounds >= lowest)
-        ids, exact = found.ids[chosen], self._exact(found, chosen) / norm
-        order = np.lexsort((ids, -exact))[:k]
-        return ids[order].astype(np.int64), np.minimum(exact[order], 1).astype(np.float32)
-
-    def _exact(self, found: "_Found", chosen: np.ndarray) -> np.ndarray:
-        """Return the scores, times the query's norm, of some of the names found."""
-        ids = found.ids[chosen]
-        exact = self._scores[ids].astype(np.float64)
-        for rows, weight in zip(found.lists, found.weights, strict=True):
-            places = np.searchsorted(rows, ids)
-            places[places == len(rows)] = 0
-            exact += weight * (rows[places] == ids)
-        return exact / self.norms[ids]
-
-    def _grams_of(self, name: str) -> tuple[np.ndarray, float]:
-        """Return the positions of a name's grams, and its norm (unknown grams count in it)."""
-        keys = np.unique(gram_keys([name])[0])
-        positions = np.searchsorted(self.grams, keys)
-        known = positions < len(self.grams)
-        known[known] = self.grams[positions[known]] == keys[known]
-        unknown = (len(keys) - int(known.sum())) * float(
-            _squared_idf(np.zeros(1), len(self.norms))[0]
+        if not names:
+            return []
+        found = sp_matmul_topn(
+            self._queries(names), self._matrix, top_n=k, threshold=smallest, sort=True
         )
-        positions = positions[known]
-        return positions, float(np.sqrt(self.weights[positions].sum() + unknown))
+        results = []
+        for start, stop in zip(found.indptr[:-1], found.indptr[1:], strict=True):
+            ids, scores = found.indices[start:stop], found.data[start:stop]
+            order = np.lexsort((ids, -scores))
+            results.append((ids[order].astype(np.int64), np.minimum(scores[order], 1)))
+        return results
+
+    def _queries(self, names: Sequence[str]) -> Any:
+        """Return the matrix of names and grams; unknown grams count in a name's norm."""
+        from scipy.sparse import csr_matrix
+
+        columns, values, indptr = [], [], [0]
+        for name in names:
+            keys = np.unique(gram_keys([name])[0])
+            positions = np.searchsorted(self.grams, keys)
+            known = positions < len(self.grams)
+            known[known] = self.grams[positions[known]] == keys[known]
+            positions = positions[known]
+            idf = self.idf[positions]
+            unknown = (len(keys) - len(positions)) * self._unknown**2
+            columns.append(positions)
+            values.append(idf / max(float(np.sqrt((idf**2).sum() + unknown)), 1e-12))
+            indptr.append(indptr[-1] + len(positions))
+        number = self._matrix.indices.dtype
+        shape = (len(names), len(self.grams))
+        parts = (np.concatenate(values), np.concatenate(columns).astype(number))
+        made = csr_matrix((*parts, np.array(indptr, dtype=number)), shape=shape, dtype=np.float32)
+        return made
+
+
+def _count(names: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Return the grams of names, sorted, and how many names have each."""
+    grams, total = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
+    for keys, _ in _chunks(names):
+        found, count = np.unique(keys, return_counts=True)
+        merged = np.union1d(grams, found)
+        sums = np.zeros(len(merged), dtype=np.int64)
+        sums[np.searchsorted(merged, grams)] += total
+        sums[np.searchsorted(merged, found)] += count
+        grams, total = merged, sums
+    return grams, total
+
+
+def _mapped(path: Path, dtype: Any, size: int) -> Any:
+    return np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=(size,))
 
 
 def gram_keys(names: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -210,5 +168,5 @@ def _chunks(names: pa.Array) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield keys[new], owners[new] + np.int32(start)
 
 
-def _squared_idf(counts: np.ndarray, names: int) -> np.ndarray:
-    return ((1 + np.log((1 + names) / (1 + counts))) ** 2).astype(np.float32)
+def _idf(counts: np.ndarray, names: int) -> np.ndarray:
+    return (1 + np.log((1 + names) / (1 + counts))).astype(np.float32)
