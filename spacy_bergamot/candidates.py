@@ -5,7 +5,7 @@ then the concept id.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +41,9 @@ class Candidate:
     scores: dict[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """Return a dict of plain values, for `span._.candidates`."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {**values, "scores": dict(self.scores)}
 
 
 class Dropped(NamedTuple):

@@ -128,8 +128,8 @@ class BergamotLinker(Pipe):
         for doc, found in zip(docs, predictions, strict=True):
             links = {}
             for span, candidates in zip(self._mentions(doc), found, strict=True):
-                kept = [candidate for candidate in candidates if self._passes(candidate)]
-                span._.kb_ents = [(c.concept_id, c.score) for c in kept[:most]]
+                kept = [candidate for candidate in candidates[:most] if self._passes(candidate)]
+                span._.kb_ents = [(c.concept_id, c.score) for c in kept]
                 span._.candidates = [candidate.to_dict() for candidate in candidates]
                 links[span.start, span.end, span.label] = self._decide(candidates)
             doc._.bergamot = dict(self.provenance)
