@@ -144,11 +144,13 @@ class BergamotLinker(Pipe):
         candidates = self.generator.generate([(text, self._label(label))])[0]
         if self.settings.rerank is not None:
             candidates = self.settings.rerank([text], [candidates], self.generator.index.table)[0]
+        kept = {candidate.concept_id for candidate in candidates}
+        dropped = self.generator.dropped(text, label)
         return {
             "mention": mention,
-            "looked_up": text,
+            "looked_up": normalize(text),
             "candidates": [candidate.to_dict() for candidate in candidates],
-            "dropped": [entry._asdict() for entry in self.generator.dropped(text, label)],
+            "dropped": [entry._asdict() for entry in dropped if entry.concept_id not in kept],
             "threshold": self.settings.threshold,
             "decision": self._decide(candidates),
         }
