@@ -5,9 +5,9 @@
 A knowledge base of invented names is preprocessed, embedded with an untrained one-layer encoder
 384 wide, and assembled (`--folder` keeps it for another call). Then a process of its own loads the
 pipeline, after spaCy, torch and transformers are imported, and links with n_process workers. The
-last line is JSON: load_s; added_mib (private and shared memory of the process after loading less
-before) and ratio, by the size of the vectors in the engine's precision; and workers_pss_mib, the
-proportional set size that a worker adds on average.
+last line is JSON: load_s, and warm_load_s of a second time, from the page cache; added_mib (private
+and shared memory of the process after loading less before) and ratio, by the size of the vectors
+in the engine's precision; and workers_pss_mib, the proportional set size that a worker adds.
 """
 
 import argparse
@@ -31,10 +31,14 @@ from spacy_bergamot.linker import BergamotLinker
 def pss(process):
     return process.memory_full_info().pss / 2**20
 
+spacy.blank("xx")  # imports the plug-ins of every package that is installed
 me = psutil.Process()
 before, start = pss(me), time.perf_counter()
 nlp = spacy.load(sys.argv[1])
 seconds = time.perf_counter() - start
+start = time.perf_counter()
+spacy.load(sys.argv[1])
+warm = time.perf_counter() - start
 doc = nlp.make_doc("zeal " * 4)
 nlp.get_pipe("bergamot_linker").kb
 texts = [line for line in Path(sys.argv[3]).read_text("utf8").split("\\n")[:2000]]
@@ -47,7 +51,7 @@ for number, _ in enumerate(nlp.pipe(texts, n_process=workers, batch_size=20)):
         parent = pss(me)
 whole = sum(most) + parent
 print(json.dumps({
-    "load_s": round(seconds, 2), "added_mib": round(added),
+    "load_s": round(seconds, 2), "warm_load_s": round(warm, 2), "added_mib": round(added),
     "workers": len(most), "workers_pss_mib": round((whole - added - before) / max(1, len(most))),
     "whole_pss_mib": round(whole),
 }))
