@@ -37,11 +37,10 @@ class Groups(NamedTuple):
 
 def group_names(encoder: TextEncoder, names: pa.Array) -> Groups:
     """Group names by their token ids, compared by a hash of 128 bits."""
-    digests = b"".join(
-        hashlib.blake2b(array("i", ids).tobytes(), digest_size=16).digest()
-        for start in range(0, len(names), _CHUNK)
-        for ids in encoder.tokenize(names[start : start + _CHUNK].to_pylist())
-    )
+    digests = bytearray()
+    for start in range(0, len(names), _CHUNK):
+        for ids in encoder.tokenize(names[start : start + _CHUNK].to_pylist()):
+            digests += hashlib.blake2b(array("i", ids).tobytes(), digest_size=16).digest()
     keys = np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)
     order = np.lexsort((np.arange(len(keys)), keys[:, 0], keys[:, 1]))
     ordered = keys[order]

@@ -1,6 +1,5 @@
 """Linked documents as JSON, BRAT standoff and FHIR codings; kb ids kept, unlike `Doc.to_json`."""
 
-from collections.abc import Callable
 from typing import Any
 
 from spacy.pipeline import EntityLinker
@@ -86,6 +85,3 @@ def to_fhir(
             ]
         concepts.append({"coding": codings, "text": span.text})
     return concepts
-
-
-EXPORTERS: dict[str, Callable[..., Any]] = {"json": to_dict, "brat": to_brat, "fhir": to_fhir}

@@ -6,7 +6,8 @@ from typing import Any
 from spacy.language import Language
 
 from spacy_bergamot.filters import CandidateFilter
-from spacy_bergamot.linker import BergamotLinker, LinkerSettings
+from spacy_bergamot.linker import BergamotLinker
+from spacy_bergamot.settings import LinkerSettings
 
 DEFAULT_CONFIG: dict[str, Any] = {
     "k": 10,

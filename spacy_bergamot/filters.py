@@ -60,6 +60,7 @@ class Masks:
     def __init__(self, table: ConceptTable, allowed: CandidateFilter) -> None:
         self.table = table
         self.allowed = allowed
+        self._parts = lru_cache(maxsize=None)(self._parts_for)
         self.aliases = self._of_aliases()
         self.concepts = lru_cache(maxsize=None)(self._of_concepts)
 
@@ -89,7 +90,7 @@ class Masks:
         parts = list(self._parts(label).values())
         return np.logical_and.reduce(parts) if parts else None
 
-    def _parts(self, label: str) -> dict[str, np.ndarray]:
+    def _parts_for(self, label: str) -> dict[str, np.ndarray]:
         allowed, parts = self.allowed, {}
         types = {*allowed.semantic_types, *allowed.semantic_groups}
         if types:

@@ -46,8 +46,8 @@ class LexicalIndex:
     def build(folder: Path, names: pa.Array) -> None:
         """Index names in normal form; a name's id is its row.
 
-        Grams of fewer than one name in 300,000 are left out. Memory: about 20 bytes a gram and
-        name of a chunk; the index itself is written where it is mapped, 8 bytes each.
+        Grams of fewer than one name in 300,000 are left out. The index is written where it is
+        mapped, 8 bytes for a gram of a name; in memory are the grams of 200,000 names at a time.
         """
         folder.mkdir(parents=True, exist_ok=True)
         grams, total = _count(names)

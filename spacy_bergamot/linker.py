@@ -26,8 +26,6 @@ from spacy_bergamot.settings import LinkerSettings
 from spacy_bergamot.text import normalize
 from spacy_bergamot.text_encoder import TextEncoder
 
-__all__ = ["BergamotLinker", "LinkerSettings"]
-
 ENCODER, INDEX = "encoder", "index"
 Key = tuple[str, str]
 Predictions = list[list[list[Candidate]]]

@@ -3,6 +3,7 @@
 import pytest
 import spacy
 
+from spacy_bergamot.candidates import Candidate
 from spacy_bergamot.errors import BergamotError
 from tests.spacy_bergamot.test_linker import mark
 
@@ -129,10 +130,15 @@ def test_related_mentions_support_each_other(make_nlp):
     assert "coherence" not in one[0]["scores"]
 
 
-def test_the_better_known_of_two_homonyms_comes_first(make_nlp):
-    rerank = {"@misc": "spacy_bergamot.PriorReranker.v1"}
-    found = candidates(make_nlp(mentions=False, rerank=rerank), "MI", "MI")
-    assert found[0]["scores"]["prior"] > 0
+def test_the_concept_with_more_names_comes_first_among_equals(make_nlp):
+    rerank = {"@misc": "spacy_bergamot.PriorReranker.v1", "weight": 0.02}
+    nlp = make_nlp(mentions=False, rerank=rerank)
+    assert candidates(nlp, "MI", "MI")[0]["scores"]["prior"] == pytest.approx(0.02)
+    linker = nlp.get_pipe("bergamot_linker")
+    few, many = (Candidate(c, 0.5, "x", "ENG", "S", "dense") for c in ("C08", "C01"))
+    better = Candidate("C09", 0.6, "x", "ENG", "S", "dense")
+    (found,) = linker.settings.rerank(["x"], [[better, few, many]], linker.kb.table)
+    assert [c.concept_id for c in found] == ["C09", "C01", "C08"]
 
 
 def test_a_pipeline_with_all_of_it_survives_disk_and_pickle(make_nlp, tmp_path):

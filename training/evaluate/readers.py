@@ -9,11 +9,11 @@
 import json
 import logging
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from training.errors import BergamotError, Errors
+from training.lines import numbered_lines
 
 NIL = "NIL"
 _SEPARATOR = re.compile(r"[|+]")
@@ -47,7 +47,7 @@ def read_dictionary(path: Path) -> list[tuple[str, str]]:
     RAISES (BergamotError): T301 for a missing file, T302 naming the first malformed line.
     """
     entries = []
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         concept_ids, bars, name = line.partition("||")
         if not bars or not concept_ids or not name.strip():
             raise BergamotError(Errors.T302.format(path=path, line=number, text=line[:80]))
@@ -81,7 +81,7 @@ def _read_folder(path: Path) -> QuerySet:
 
 def _read_lines(path: Path) -> QuerySet:
     result = QuerySet([], {})
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         fields = line.split("||")
         if len(fields) < 2 or not fields[0] or not fields[1].strip():
             _skip(result, "malformed line", f"{path}:{number}")
@@ -93,7 +93,7 @@ def _read_lines(path: Path) -> QuerySet:
 def _read_concept_files(files: list[Path], *, group: str) -> QuerySet:
     result = QuerySet([], {})
     for path in files:
-        for number, line in _lines(path):
+        for number, line in numbered_lines(path):
             fields = line.split("||")
             if len(fields) < 5 or not fields[3].strip() or not fields[4]:
                 _skip(result, "malformed line", f"{path}:{number}")
@@ -104,7 +104,7 @@ def _read_concept_files(files: list[Path], *, group: str) -> QuerySet:
 
 def _read_gold(path: Path) -> QuerySet:
     result = QuerySet([], {})
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         try:
             record = json.loads(line)
             text, entities, language = record["text"], record["entities"], record["language"]
@@ -130,16 +130,3 @@ def _skip(result: QuerySet, reason: str, place: str) -> None:
     if reason not in result.skipped:
         logger.warning("Skipping, %s: %s (and its like)", reason, place)
     result.skipped[reason] = result.skipped.get(reason, 0) + 1
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield numbered lines that are not empty; only a line feed ends a line."""
-    if not path.is_file():
-        raise BergamotError(Errors.T301.format(path=path))
-    with path.open(encoding="utf8", newline="\n") as stream:
-        try:
-            for number, line in enumerate(stream, start=1):
-                if line.strip():
-                    yield number, line.rstrip("\r\n")
-        except UnicodeDecodeError as reason:
-            raise BergamotError(Errors.T304.format(path=path, reason=reason)) from None

@@ -46,6 +46,7 @@ def import_ontologies(
     records = Records()
     with timed("Reading the files"):
         unread = read_sources(sources, records)
+        records.drop_obsolete()
     if not records.names:
         paths, others = ", ".join(map(str, sources)), ", ".join(f.name for f in unread)
         raise BergamotError(Errors.T118.format(path=paths, unread=others or "nothing"))

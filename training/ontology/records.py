@@ -83,6 +83,12 @@ class Records:
         if text and _REPLACED not in text:
             self.definitions.append((accession, text))
 
+    def drop_obsolete(self) -> None:
+        """Drop names of obsolete terms, wherever they came from, and repeated names."""
+        distinct = dict.fromkeys(self.names)
+        self.names = [name for name in distinct if name.accession not in self.obsolete]
+        self.skipped["names of obsolete terms"] += len(distinct) - len(self.names)
+
     def malformed(self, where: str, what: str) -> None:
         """Count a malformed row and keep the first few to show."""
         self.skipped["malformed rows"] += 1

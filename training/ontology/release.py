@@ -50,11 +50,11 @@ def _source(accession: str, language: str = "ENG") -> str:
 def _conso(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
     number = 0
     shown: dict[str, str] = {}
-    names = {name: None for name in records.names if name.accession not in records.obsolete}
-    records.skipped["names of obsolete terms"] += len(set(records.names)) - len(names)
     strings: dict[str, int] = {}
 
-    def row(accession: str, language: str, text: str, kind: str, suppress: str) -> tuple[str, ...]:
+    def row(
+        concept: str, accession: str, language: str, text: str, kind: str, suppress: str
+    ) -> tuple[str, ...]:
         nonlocal number
         number += 1
         string = strings.setdefault(text, len(strings) + 1)
@@ -62,28 +62,27 @@ def _conso(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
         atom, term = f"A{number:08d}", f"{string:08d}"
         source = _source(accession, language)
         return (
-            ids[accession], language, best, f"L{term}", "PF", f"S{term}", label, atom, "",
+            concept, language, best, f"L{term}", "PF", f"S{term}", label, atom, "",
             accession, "", source, kind, accession, text, "0", suppress, "",
         )  # fmt: skip
 
-    for name in names:
+    for name in records.names:
+        concept = ids[name.accession]
         if name.kind == "PT" and name.language == "ENG":
-            shown.setdefault(ids[name.accession], name.text)
+            shown.setdefault(concept, name.text)
         suppress = "Y" if name.suppressed else "N"
-        yield row(name.accession, name.language, name.text, name.kind, suppress)
-    named = {name.accession for name in names}
+        yield row(concept, name.accession, name.language, name.text, name.kind, suppress)
+    named = {name.accession for name in records.names}
     codes = {(ids[a], code) for a, code in records.xrefs if a in named}
     codes |= {(concept, code) for code, concept in ids.items()}
     for concept, code in sorted(codes):
         if code not in named and prefix_of(code) not in ("", UMLS) and concept in shown:
-            ids.setdefault(code, concept)
-            line = row(code, "ENG", shown[concept], "XR", "N")
-            yield (concept, *line[1:])
+            yield row(concept, code, "ENG", shown[concept], "XR", "N")
 
 
 def _rel(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
     number = 0
-    known = {name.accession for name in records.names} - records.obsolete
+    known = {name.accession for name in records.names}
     for subject, predicate, target in dict.fromkeys(records.relations):
         if subject not in known or target not in known or ids[subject] == ids[target]:
             records.skipped["relations to unknown terms or to itself"] += 1

@@ -41,14 +41,14 @@ def read_table(stream: IO[bytes], where: str, delimiter: str, records: Records) 
         columns = [_RENAMED.get(name, name) if kind is not _edge else name for name in names]
         if kind is None:
             return False
+        language = ""  # of a ROBOT template, said by its second line
         for number, fields in rows:
             if len(fields) < len(columns):
                 fields = [*fields, *[""] * (len(columns) - len(fields))]
             row = dict(zip(columns, fields, strict=False))
             if kind is _synonyms and row["subject_id"] == "ID":
-                language = row["translation_value"].partition("@")[2].split()
-                records.labels["@"] = language[0] if language else ""
-            elif not kind(row, records):
+                language = (row["translation_value"].partition("@")[2].split() or [""])[0]
+            elif not kind({"translation_language": language, **row}, records):
                 records.malformed(f"{where}:{number}", "|".join(fields)[:120])
     except (UnicodeDecodeError, csv.Error) as reason:
         raise BergamotError(Errors.T116.format(path=where, what="a table", reason=reason)) from None
@@ -143,7 +143,7 @@ def _translation(row: Row, records: Records) -> bool:
 
 def _synonyms(row: Row, records: Records) -> bool:
     """Rows of a ROBOT template, whose second line names the language."""
-    accession, language = accession_of(row["subject_id"]), records.labels.get("@", "")
+    accession, language = accession_of(row["subject_id"]), row["translation_language"]
     if not accession or not language:
         return False
     for text in row["translation_value"].split("|"):

@@ -16,6 +16,7 @@ from spacy_bergamot.concepts import write_arrow
 from spacy_bergamot.files import atomic_file, atomic_folder, write_manifest
 from spacy_bergamot.text import normalize
 from training.errors import BergamotError, Errors
+from training.lines import numbered_lines
 from training.preprocess.graph import csr_indptr
 from training.preprocess.training_set import KIND, VERSION, TrainingSet
 
@@ -25,7 +26,7 @@ _BLOCK = 100_000
 
 def read_pairs(path: Path) -> Iterator[Line]:
     """Yield (class, name, name) of `class||name||name` lines. RAISES (BergamotError): T112."""
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         fields = line.split("||")
         if len(fields) != 3 or not all(field.strip() for field in fields):
             raise BergamotError(Errors.T112.format(path=path, line=number, text=line[:80]))
@@ -37,7 +38,7 @@ def read_bitext(path: Path) -> Iterator[Line]:
 
     Its name is the file's with the line's number: XL-BEL's `ENDE2344`.
     """
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         fields = line.split("\t")
         if len(fields) != 2 or not all(field.strip() for field in fields):
             raise BergamotError(Errors.T112.format(path=path, line=number, text=line[:80]))
@@ -117,15 +118,3 @@ def write_pair_set(path: Path, lines: Iterable[Line]) -> dict[str, Any]:
         for name, array in arrays.items():
             np.save(folder / f"{name}.npy", array)
         return write_manifest(folder, kind=KIND, version=VERSION, relation_labels=[], **facts)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    if not path.is_file():
-        raise BergamotError(Errors.T301.format(path=path))
-    with path.open(encoding="utf8", newline="\n") as stream:
-        try:
-            for number, line in enumerate(stream, start=1):
-                if line.strip():
-                    yield number, line.rstrip("\r\n")
-        except UnicodeDecodeError as reason:
-            raise BergamotError(Errors.T304.format(path=path, reason=reason)) from None

@@ -281,6 +281,14 @@ def test_a_broken_frame_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert "zo.obo:" in caplog.text
 
 
+def test_a_synonyms_table_says_its_own_language(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    (tmp_path / "a.tsv").write_text(SYNONYMS, "utf8")
+    rows = [line for line in SYNONYMS.splitlines() if not line.startswith("ID")]
+    (tmp_path / "b.tsv").write_text("\n".join(rows), "utf8")
+    import_ontologies([tmp_path], tmp_path / "META")
+    assert "b.tsv:2" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("identifier", "accession"),
     [
