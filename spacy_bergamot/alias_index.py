@@ -47,7 +47,14 @@ logger = logging.getLogger(__name__)
 class AliasIndex:
     """An index on disk; open it with `AliasIndex.open`, make it with `AliasIndex.build`."""
 
-    def __init__(self, path: Path, manifest: dict[str, Any], engine: Engine) -> None:
+    def __init__(
+        self,
+        path: Path,
+        manifest: dict[str, Any],
+        engine: Engine,
+        *,
+        like: "AliasIndex | None" = None,
+    ) -> None:
         self.path = path
         self.manifest = manifest
         self.engine = engine
@@ -56,7 +63,9 @@ class AliasIndex:
         self.strings: pa.Array = read_arrow(path / "strings.arrow").column(0).combine_chunks()
         self.indptr = np.load(path / "postings_indptr.npy", mmap_mode="r")
         self.postings = np.load(path / "postings.npy", mmap_mode="r")
-        self.lexical = LexicalIndex.open(path / "lexical")
+        self.lexical: LexicalIndex = LexicalIndex.open(
+            path / "lexical", like=like.lexical if like else None
+        )
         self.vector_indptr = np.load(path / "vector_indptr.npy", mmap_mode="r")
         self.vector_strings = np.load(path / "vector_strings.npy", mmap_mode="r")
         self.keys = np.load(path / "keys.npy", mmap_mode="r")
@@ -64,16 +73,22 @@ class AliasIndex:
 
     @classmethod
     def open(
-        cls, path: Path | str, *, ef_search: int = 100, checksums: bool = True
+        cls,
+        path: Path | str,
+        *,
+        ef_search: int = 100,
+        checksums: bool = True,
+        like: "AliasIndex | None" = None,
     ) -> "AliasIndex":
         """Open an index.
 
+        like (AliasIndex | None): Index whose weights of 3-grams it was built with.
         RAISES (BergamotError): If a file is missing, truncated, changed or of another version.
         """
         path = Path(path)
         manifest = read_manifest(path, kind=KIND, version=VERSION, checksums=checksums)
         engine = engine_class(manifest["engine"]).open(path / "engine", ef_search=ef_search)
-        return cls(path, manifest, engine)
+        return cls(path, manifest, engine, like=like)
 
     @classmethod
     def build(
@@ -88,6 +103,7 @@ class AliasIndex:
         vectors: Path | str | None = None,
         dtype: str = "float32",
         components: int | None = None,
+        like: "AliasIndex | None" = None,
         progress: bool = False,
     ) -> dict[str, Any]:
         """Embed every distinct alias of a concept table and index it; return the manifest.
@@ -98,11 +114,12 @@ class AliasIndex:
         vectors (Path | None): Folder that keeps the vectors, so that a killed build goes on where
             it was; None keeps none. dtype (str): Their type on disk, "float32" or "float16".
         components (int | None): Principal components that are kept of the vectors; None keeps all.
+        like (AliasIndex | None): Take the weights of 3-grams from there, so that scores compare.
         """
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
             strings = _write_strings(folder, table)
-            LexicalIndex.build(folder / "lexical", strings)
+            LexicalIndex.build(folder / "lexical", strings, like=like.lexical if like else None)
             groups = group_names(encoder, strings)
             np.save(folder / "vector_indptr.npy", groups.indptr)
             np.save(folder / "vector_strings.npy", groups.members)

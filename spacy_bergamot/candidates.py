@@ -12,7 +12,7 @@ import numpy as np
 
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.filters import CandidateFilter, Masks
-from spacy_bergamot.generators import EnsembleGenerator, Generator, Hits, expand
+from spacy_bergamot.generators import Encodes, EnsembleGenerator, Generator, Hits, expand
 from spacy_bergamot.text import has_letters, normalize
 from spacy_bergamot.text_encoder import TextEncoder
 
@@ -30,6 +30,7 @@ class Candidate:
     alias, language, source (str): That alias as the knowledge base writes it.
     generator (str): What found that alias: "exact", "lexical", "dense".
     scores (dict[str, float]): The score of every generator that found the concept, unweighted.
+    probability (float | None): That it is right, where the linker was calibrated.
     """
 
     concept_id: str
@@ -39,10 +40,13 @@ class Candidate:
     source: str
     generator: str
     scores: dict[str, float] = field(default_factory=dict)
+    probability: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dict of plain values, for `span._.candidates`."""
         values = {name: getattr(self, name) for name in self.__slots__}
+        if self.probability is None:
+            del values["probability"]
         return {**values, "scores": dict(self.scores)}
 
 
@@ -73,6 +77,7 @@ class CandidateGenerator:
 
     encoder (TextEncoder), index (AliasIndex): Of one language model.
     generator (Generator | EnsembleGenerator): Where aliases come from.
+    removed (np.ndarray | None): bool, the aliases that are never proposed.
     """
 
     def __init__(
@@ -83,31 +88,40 @@ class CandidateGenerator:
         *,
         k: int,
         generator: Generator | EnsembleGenerator,
+        removed: np.ndarray | None = None,
     ) -> None:
         if not isinstance(generator, EnsembleGenerator):
             generator = EnsembleGenerator({generator.name: generator})
         self.encoder = encoder
         self.index = index
         self.ensemble = generator
-        self.masks = Masks(index.table, allowed)
+        self.masks = Masks(index.table, allowed, removed)
         self.k = k
         table = index.table
         self._concept_of = table.keys("aliases")
         self._columns = {name: table.column("aliases", name) for name in _COLUMNS}
 
-    def generate(self, mentions: Sequence[tuple[str, str]]) -> list[list[Candidate]]:
+    def generate(
+        self, mentions: Sequence[tuple[str, str]], *, encoder: Encodes | None = None
+    ) -> list[list[Candidate]]:
         """Return the candidates of (mention, entity label) pairs, best first.
 
         Where the first generator is exact and stops the others, a mention that is an alias, case
         and spacing aside, needs no language model.
+
+        encoder (Encodes | None): What encodes instead of the generator's own.
         """
         names = [normalize(mention) for mention, _ in mentions]
         labels = [label for _, label in mentions]
         found: list[dict[str, _Chosen]] = [{} for _ in mentions]
         open_rows = [row for row, name in enumerate(names) if has_letters(name)]
         for number, (key, generator) in enumerate(self.ensemble.generators.items()):
+            wanted = [names[row] for row in open_rows]
             chosen = self._choose(
-                generator, [names[row] for row in open_rows], [labels[row] for row in open_rows]
+                generator,
+                wanted,
+                [labels[row] for row in open_rows],
+                encoder or self.encoder,
             )
             for row, best in zip(open_rows, chosen, strict=True):
                 if len(best.concepts):  # one that finds nothing has no say
@@ -134,11 +148,13 @@ class CandidateGenerator:
                     found.append(Dropped(concept_id, text, key, round(float(score), 6), reason))
         return list(dict.fromkeys(found))
 
-    def _choose(self, generator: Generator, names: list[str], labels: list[str]) -> list[_Chosen]:
+    def _choose(
+        self, generator: Generator, names: list[str], labels: list[str], encoder: Encodes
+    ) -> list[_Chosen]:
         """Fetch more and more hits until k allowed concepts are found or none is left."""
         if not names:
             return []
-        search = generator.search(names, self.index, self.encoder)
+        search = generator.search(names, self.index, encoder)
         results: list[_Chosen | None] = [None] * len(names)
         open_rows, fetch = list(range(len(names))), 4 * self.k
         while open_rows:

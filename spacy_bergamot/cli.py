@@ -144,15 +144,15 @@ def info_cli(pipeline: Pipeline, as_json: AsJson = False) -> None:
     with _explained():
         nlp = _load(pipeline)
         linker, name = _linker(nlp)
-        index = linker.generator.index
+        index = linker.parts.index
         manifest = index.manifest
-        for bundle in linker.bundles.values():
+        for bundle in linker.parts.bundles.values():
             kind = json.loads((bundle.path / "manifest.json").read_text("utf8"))
             read_manifest(bundle.path, kind=kind["kind"], version=kind["format_version"])
         facts = {
             "pipeline": f"{nlp.lang}_{nlp.meta['name']} {nlp.meta['version']}",
             "component": name,
-            **linker.provenance,
+            **linker.parts.provenance,
             "languages": index.table.manifest["counts"].get("aliases_by_language", {})
             if "counts" in index.table.manifest
             else {},

@@ -208,9 +208,13 @@ class ConceptTable:
 
         table (str): aliases, types, codes or relations (those whose head it is).
         """
-        keys = self.keys(table)
-        start, end = np.searchsorted(keys, [row, row + 1])
-        return getattr(self, table).slice(int(start), int(end - start))
+        span = self.span_of(table, row)
+        return getattr(self, table).slice(span.start, len(span))
+
+    def span_of(self, table: str, row: int) -> range:
+        """Return the rows of `table` that belong to the concept in `row`."""
+        start, end = np.searchsorted(self.keys(table), [row, row + 1])
+        return range(int(start), int(end))
 
     def related(self, row: int, *, rels: Iterable[str] = ()) -> list[tuple[str, str, int]]:
         """Return (rel, rela, row) of the concepts that are something to the one in `row`.

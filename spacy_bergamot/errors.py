@@ -109,3 +109,27 @@ class Errors(metaclass=Coded):
     B047 = "The pipeline has no bergamot_linker. Its components are: {components}."
     B048 = '{path}:{line} is not a JSON object with a "text": {text}. Mend or remove the line.'
     B049 = "{path} is not UTF-8: {reason}. Convert it to UTF-8."
+    B050 = (
+        "{path} holds changes of another index. Apply them again with: "
+        "python -m spacy bergamot update PIPELINE CHANGES.jsonl OUTPUT"
+    )
+    B051 = "Change {number}, {entry}: {reason}. Nothing was changed."
+    B052 = "min_probability is {value}; a probability lies between 0 and 1."
+    B053 = (
+        "Cannot calibrate on {count} mentions with candidates, {right} of them linked right: it "
+        "takes {least} at least, some right and some wrong. Give more gold mentions."
+    )
+    B054 = "{path} was calibrated with another index. Calibrate the pipeline again."
+    B055 = (
+        "'{name}' has a min_probability but was never calibrated. Run: python -m spacy bergamot "
+        "calibrate PIPELINE GOLD OUTPUT, or set min_probability to null."
+    )
+
+
+class Warnings(metaclass=Coded):
+    """What deserves a look but stops nothing."""
+
+    W001 = (
+        "Probabilities were calibrated with other scores, so they may be off. Calibrate again. "
+        "Then: {before}. Now: {now}."
+    )

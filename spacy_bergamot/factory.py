@@ -12,6 +12,7 @@ from spacy_bergamot.settings import LinkerSettings
 DEFAULT_CONFIG: dict[str, Any] = {
     "k": 10,
     "threshold": None,
+    "min_probability": None,
     "max_entities_per_mention": 5,
     "spans_key": None,
     "labels_discard": [],
@@ -53,6 +54,7 @@ def make_linker(
     name: str,
     k: int,
     threshold: float | None,
+    min_probability: float | None,
     max_entities_per_mention: int,
     spans_key: str | None,
     labels_discard: list[str],
@@ -88,6 +90,7 @@ def make_linker(
     settings = LinkerSettings(
         k=k,
         threshold=threshold,
+        min_probability=min_probability,
         max_entities_per_mention=max_entities_per_mention,
         spans_key=spans_key,
         labels_discard=frozenset(labels_discard),

@@ -12,7 +12,6 @@ import numpy as np
 
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.text_encoder import TextEncoder
 
 
 class Hits(NamedTuple):
@@ -32,6 +31,14 @@ Search = Callable[[Sequence[int], int], list[Hits]]
 NOTHING = Hits(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32), True)
 
 
+class Encodes(Protocol):
+    """What makes vectors of names: a `TextEncoder`."""
+
+    def encode(self, names: Sequence[str]) -> np.ndarray:
+        """Return unit vectors, float32 (len(names), d)."""
+        ...
+
+
 @runtime_checkable
 class Generator(Protocol):
     """What proposes strings."""
@@ -41,7 +48,7 @@ class Generator(Protocol):
         """What stands in candidates as their generator."""
         ...
 
-    def search(self, names: Sequence[str], index: AliasIndex, encoder: TextEncoder) -> Search:
+    def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
         """Return the search for some names in normal form."""
         ...
 
@@ -52,7 +59,7 @@ class ExactGenerator:
 
     name: str = "exact"
 
-    def search(self, names: Sequence[str], index: AliasIndex, encoder: TextEncoder) -> Search:
+    def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
         found = index.lookup(names)
         one = np.ones(1, dtype=np.float32)
 
@@ -75,7 +82,7 @@ class LexicalGenerator:
     smallest: float = 0.2
     name: str = "lexical"
 
-    def search(self, names: Sequence[str], index: AliasIndex, encoder: TextEncoder) -> Search:
+    def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:
             wanted = [names[row] for row in rows]
             found = index.lexical.search(wanted, fetch, smallest=self.smallest)
@@ -90,7 +97,7 @@ class DenseGenerator:
 
     name: str = "dense"
 
-    def search(self, names: Sequence[str], index: AliasIndex, encoder: TextEncoder) -> Search:
+    def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
         vectors = encoder.encode(names)
 
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:

@@ -1,45 +1,84 @@
 """The knowledge base in hand: `linker.kb`, with scispaCy's names where they exist."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.changes import Changes
 from spacy_bergamot.concepts import (
     CHILD_RELATIONS,
     PARENT_RELATIONS,
     Concept,
     ConceptTable,
 )
+from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.text import normalize
 
 
 class KnowledgeBase:
-    """Concepts and aliases of an index, read lazily from memory-mapped files.
+    """Concepts and aliases of an index and its changes, read lazily from memory-mapped files.
 
     cui_to_entity (Mapping[str, Concept]): Concept by its id.
     alias_to_cuis (Mapping[str, set[str]]): Concept ids by alias, whatever its case.
     """
 
-    def __init__(self, index: AliasIndex) -> None:
-        self._index = index
+    def __init__(self, index: AliasIndex, changes: Changes | None = None) -> None:
         self.table = index.table
-        self.cui_to_entity: Mapping[str, Concept] = _Concepts(index.table)
-        self.alias_to_cuis: Mapping[str, set[str]] = _Aliases(index)
+        self.removed = changes.removed if changes else None
+        self._is_changed = changes is not None
+        self._indexes = [index]
+        if changes is not None and changes.added is not None:
+            self._indexes.append(changes.added)
+        self.cui_to_entity: Mapping[str, Concept] = _Concepts(self)
+        self.alias_to_cuis: Mapping[str, set[str]] = _Aliases(self)
+
+    @property
+    def tables(self) -> list[ConceptTable]:
+        """The concept table, and that of what was added."""
+        return [index.table for index in self._indexes]
 
     def __len__(self) -> int:
-        return len(self.table)
+        return sum(1 for _ in self) if self._is_changed else len(self.table)
+
+    def __iter__(self) -> Iterator[str]:
+        if not self._is_changed:
+            return iter(self.table)
+        ids = dict.fromkeys(concept_id for table in self.tables for concept_id in table)
+        return (concept_id for concept_id in ids if concept_id in self)
+
+    def __contains__(self, concept_id: object) -> bool:
+        return isinstance(concept_id, str) and bool(self._alias_rows(concept_id))
+
+    def find(self, concept_id: str) -> Concept | None:
+        """Return a concept with everything known of it, or None."""
+        rows = self._alias_rows(concept_id)
+        if not rows:
+            return None
+        table = self.table if concept_id in self.table else self.tables[-1]
+        concept = table[concept_id]
+        if not self._is_changed:
+            return concept
+        names = self.aliases(concept_id)
+        return replace(
+            concept,
+            aliases=list(dict.fromkeys(name["alias"] for name in names)),
+            languages=sorted({name["language"] for name in names}),
+        )
 
     def search(self, text: str, *, limit: int = 10) -> list[tuple[Concept, float]]:
         """Return concepts by name, best first: a name itself, else names that share 3-grams."""
-        index, name = self._index, normalize(text)
-        exact = index.lookup([name])[0]
-        ((strings, scores),) = index.lexical.search([name], 8 * limit)
-        hits = [(int(exact), 1.0)] if exact >= 0 else []
-        hits += zip(strings.tolist(), scores.tolist(), strict=True)
-        found: dict[int, float] = {}
-        for string, score in hits:
-            for alias in index.alias_rows(string):
-                found.setdefault(int(self.table.keys("aliases")[alias]), score)
-        return [(self.table.concept(row), score) for row, score in list(found.items())[:limit]]
+        name, hits = normalize(text), []
+        for number, index in enumerate(self._indexes):
+            exact = int(index.lookup([name])[0])
+            ((strings, scores),) = index.lexical.search([name], 8 * limit)
+            found = [(exact, 1.0)] if exact >= 0 else []
+            found += zip(strings.tolist(), scores.tolist(), strict=True)
+            hits += [(score, number, string) for string, score in found]
+        best: dict[str, float] = {}
+        for score, number, string in sorted(hits, key=lambda hit: (-hit[0], hit[1])):
+            for concept_id in self._concepts_of(number, string):
+                best.setdefault(concept_id, score)
+        return [(self.cui_to_entity[key], score) for key, score in list(best.items())[:limit]]
 
     def parents(self, concept_id: str) -> list[str]:
         """Return the ids of the concepts right above: PAR and RB."""
@@ -51,57 +90,121 @@ class KnowledgeBase:
 
     def descendants(self, concept_id: str) -> set[str]:
         """Return the ids of all concepts below, without the concept itself."""
-        row = self.table.row(concept_id)
-        return {self.table.concept_id(below) for below in self.table.descendants([row]) - {row}}
+        row = self._row(concept_id)
+        below = self.table.descendants([row]) - {row} if row is not None else set()
+        return {self.table.concept_id(other) for other in below}
 
     def relations(self, concept_id: str) -> list[tuple[str, str, str]]:
         """Return (REL, RELA, concept id): what other concepts are to this one."""
-        row = self.table.row(concept_id)
-        found = self.table.related(row)
+        row = self._row(concept_id)
+        found = self.table.related(row) if row is not None else []
         return [(rel, rela, self.table.concept_id(tail)) for rel, rela, tail in found]
+
+    def related(self, concept_id: str) -> set[str]:
+        """Return the ids of the concepts that have any relation to this one."""
+        row = self._row(concept_id)
+        tails = self.table.rows_of("relations", row)["tail"].to_pylist() if row is not None else []
+        return {self.table.concept_id(tail) for tail in tails}
+
+    def count_aliases(self, concept_id: str) -> int:
+        """Return the number of a concept's names."""
+        return len(self._alias_rows(concept_id))
 
     def aliases(self, concept_id: str) -> list[dict[str, str]]:
         """Return a concept's names: alias, language, source, term_type."""
-        rows = self.table.rows_of("aliases", self.table.row(concept_id)).to_pylist()
+        self._row(concept_id)
+        rows = [
+            self._indexes[number].table.aliases.slice(alias, 1).to_pylist()[0]
+            for number, alias in self._alias_rows(concept_id)
+        ]
         return [{key: row[key] for key in row if key != "concept"} for row in rows]
-
-    def _related(self, concept_id: str, rels: tuple[str, ...]) -> list[str]:
-        found = self.table.related(self.table.row(concept_id), rels=rels)
-        return list(dict.fromkeys(self.table.concept_id(tail) for _, _, tail in found))
 
     def codes(self, concept_id: str, source: str) -> list[str]:
         """Return a concept's codes in a source vocabulary, such as ICD10CM."""
-        rows = self.table.rows_of("codes", self.table.row(concept_id)).to_pylist()
-        return [row["code"] for row in rows if row["source"] == source]
+        row = self._row(concept_id)
+        rows = self.table.rows_of("codes", row).to_pylist() if row is not None else []
+        return [entry["code"] for entry in rows if entry["source"] == source]
+
+    def _related(self, concept_id: str, rels: tuple[str, ...]) -> list[str]:
+        row = self._row(concept_id)
+        found = self.table.related(row, rels=rels) if row is not None else []
+        return list(dict.fromkeys(self.table.concept_id(tail) for _, _, tail in found))
+
+    def _row(self, concept_id: str) -> int | None:
+        """Return the row in the table; None for an added concept, which has no relations."""
+        row = self.table.find(concept_id)
+        if row is None and concept_id not in self:
+            raise BergamotError(Errors.B013.format(value=concept_id, where=self.table.path))
+        return row
+
+    def _alias_rows(self, concept_id: str) -> list[tuple[int, int]]:
+        """Return (number of the index, row of the alias) of a concept's names that remain."""
+        found = []
+        for number, table in enumerate(self.tables):
+            row = table.find(concept_id)
+            if row is not None:
+                found += [(number, alias) for alias in table.span_of("aliases", row)]
+        return [place for place in found if not self._is_gone(*place)]
+
+    def _is_gone(self, number: int, alias: int) -> bool:
+        return number == 0 and self.removed is not None and bool(self.removed[alias])
+
+    def _concepts_of(self, number: int, string: int) -> list[str]:
+        index = self._indexes[number]
+        rows = [int(row) for row in index.alias_rows(string) if not self._is_gone(number, row)]
+        concepts = index.table.keys("aliases")
+        return [index.table.concept_id(int(concepts[row])) for row in rows]
+
+    def concepts_named(self, alias: str) -> set[str]:
+        """Return the ids of the concepts that have a name, whatever its case."""
+        found: set[str] = set()
+        for number, index in enumerate(self._indexes):
+            string = int(index.lookup([normalize(alias)])[0])
+            found.update(self._concepts_of(number, string) if string >= 0 else ())
+        return found
+
+    def names(self) -> Iterator[str]:
+        """Yield the distinct names in normal form."""
+        every = (text.as_py() for index in self._indexes for text in index.strings)
+        if not self._is_changed:
+            yield from every
+        else:
+            yield from (name for name in dict.fromkeys(every) if self.concepts_named(name))
+
+    def count_names(self) -> int:
+        """Return the number of distinct names in normal form."""
+        return sum(1 for _ in self.names()) if self._is_changed else len(self._indexes[0])
 
 
 class _Concepts(Mapping[str, Concept]):
-    def __init__(self, table: ConceptTable) -> None:
-        self._table = table
+    def __init__(self, store: KnowledgeBase) -> None:
+        self._store = store
 
     def __getitem__(self, concept_id: str) -> Concept:
-        return self._table[concept_id]
+        concept = self._store.find(concept_id)
+        if concept is None:
+            raise KeyError(concept_id)
+        return concept
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._table)
+        return iter(self._store)
 
     def __len__(self) -> int:
-        return len(self._table)
+        return len(self._store)
 
 
 class _Aliases(Mapping[str, set[str]]):
-    def __init__(self, index: AliasIndex) -> None:
-        self._index = index
+    def __init__(self, store: KnowledgeBase) -> None:
+        self._store = store
 
     def __getitem__(self, alias: str) -> set[str]:
-        string = int(self._index.lookup([normalize(alias)])[0])
-        if string < 0:
+        found = self._store.concepts_named(alias)
+        if not found:
             raise KeyError(alias)
-        concepts = self._index.table.keys("aliases")[self._index.alias_rows(string)]
-        return {self._index.table.concept_id(int(row)) for row in concepts}
+        return found
 
     def __iter__(self) -> Iterator[str]:
-        return (text.as_py() for text in self._index.strings)
+        return self._store.names()
 
     def __len__(self) -> int:
-        return len(self._index)
+        return self._store.count_names()

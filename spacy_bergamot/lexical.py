@@ -24,7 +24,7 @@ _PER_GRAM_NAME = 300_000  # names for which one more occurrence is asked of a gr
 class LexicalIndex:
     """Exact search by shared character 3-grams; open it with `LexicalIndex.open`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, like: "LexicalIndex | None" = None) -> None:
         from scipy.sparse import csr_matrix
 
         # Copy on write, though nothing is written: the product takes no read-only arrays.
@@ -33,21 +33,26 @@ class LexicalIndex:
             for part in ("grams", "indptr", "names", "weights", "count")
         ]
         self.grams, indptr, names, weights, count = parts
-        self.idf = _idf(np.diff(indptr), int(count))
         self._unknown = float(_idf(np.zeros(1), int(count))[0])
+        self.idf = _idf(np.diff(indptr), int(count))
+        if like is not None:
+            self._unknown, self.idf = like._unknown, like.idf_of(self.grams)
         self._matrix = csr_matrix((len(self.grams), int(count)), dtype=np.float32)
         self._matrix.indptr, self._matrix.indices, self._matrix.data = indptr, names, weights
 
     @classmethod
-    def open(cls, folder: Path) -> "LexicalIndex":
-        return cls(folder)
+    def open(cls, folder: Path, *, like: "LexicalIndex | None" = None) -> "LexicalIndex":
+        """Map an index. like (LexicalIndex | None): What it was built like."""
+        return cls(folder, like=like)
 
     @staticmethod
-    def build(folder: Path, names: pa.Array) -> None:
+    def build(folder: Path, names: pa.Array, *, like: "LexicalIndex | None" = None) -> None:
         """Index names in normal form; a name's id is its row.
 
         Grams of fewer than one name in 300,000 are left out. The index is written where it is
         mapped, 8 bytes for a gram of a name; in memory are the grams of 200,000 names at a time.
+
+        like (LexicalIndex | None): Weigh grams as there, so that scores of both compare.
         """
         folder.mkdir(parents=True, exist_ok=True)
         grams, total = _count(names)
@@ -56,7 +61,7 @@ class LexicalIndex:
         size = int(total.sum())
         number = np.int32 if max(size, len(names)) < 2**31 else np.int64
         indptr = np.concatenate([[0], np.cumsum(total)]).astype(number)
-        idf = _idf(total, len(names))
+        idf = _idf(total, len(names)) if like is None else like.idf_of(grams)
         owned = _mapped(folder / "names.npy", number, size)
         weights = _mapped(folder / "weights.npy", np.float32, size)
         place = indptr[:-1].astype(np.int64)
@@ -82,6 +87,20 @@ class LexicalIndex:
         np.save(folder / "grams.npy", grams)
         np.save(folder / "indptr.npy", indptr)
         np.save(folder / "count.npy", np.array(len(names)))
+
+    def idf_of(self, grams: np.ndarray) -> np.ndarray:
+        """Return the weights of some grams, float32."""
+        positions, known = self._positions(grams)
+        weights = np.full(len(grams), self._unknown, dtype=np.float32)
+        weights[known] = self.idf[positions[known]]
+        return weights
+
+    def _positions(self, grams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where grams are, and which of them are known."""
+        positions = np.searchsorted(self.grams, grams)
+        known = positions < len(self.grams)
+        known[known] = self.grams[positions[known]] == grams[known]
+        return positions, known
 
     def search(
         self, names: Sequence[str], k: int, *, smallest: float = 0.0
@@ -112,9 +131,7 @@ class LexicalIndex:
         columns, values, indptr = [], [], [0]
         for name in names:
             keys = np.unique(gram_keys([name])[0])
-            positions = np.searchsorted(self.grams, keys)
-            known = positions < len(self.grams)
-            known[known] = self.grams[positions[known]] == keys[known]
+            positions, known = self._positions(keys)
             positions = positions[known]
             idf = self.idf[positions]
             unknown = (len(keys) - len(positions)) * self._unknown**2

@@ -2,11 +2,10 @@
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import srsly
 from spacy.language import Language
 from spacy.pipeline import EntityLinker, Pipe
 from spacy.tokens import Doc, Span
@@ -15,18 +14,19 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 
 from spacy_bergamot.abbreviations import find_abbreviations
-from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.bundle import FileBundle
+from spacy_bergamot.calibration import Calibration
 from spacy_bergamot.candidates import Candidate, CandidateGenerator
+from spacy_bergamot.changes import Changes
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import read_manifest
 from spacy_bergamot.kb import KnowledgeBase
-from spacy_bergamot.loaders import LM_KIND, LM_VERSION, IndexLoader, LmLoader
+from spacy_bergamot.loaders import IndexLoader, LmLoader
+from spacy_bergamot.parts import CALIBRATION, CHANGES, ENCODER, INDEX, NEEDED, LinkerParts
+from spacy_bergamot.rerank import Mention
 from spacy_bergamot.settings import LinkerSettings
 from spacy_bergamot.text import normalize
-from spacy_bergamot.text_encoder import TextEncoder
+from spacy_bergamot.updated_generator import UpdatedGenerator
 
-ENCODER, INDEX = "encoder", "index"
 Key = tuple[str, str]
 Predictions = list[list[list[Candidate]]]
 
@@ -53,9 +53,7 @@ class BergamotLinker(Pipe):
             "spans_key": self.settings.spans_key,
         }
         self.scorer = self.settings.scorer
-        self.bundles: dict[str, FileBundle] = {}
-        self.provenance: dict[str, Any] = {}
-        self._generator: CandidateGenerator | None = None
+        self._parts: LinkerParts | None = None
         self._cache: OrderedDict[Key, list[Candidate]] = OrderedDict()
         self._process = os.getpid()
         for extension in ("kb_ents", "candidates"):
@@ -65,16 +63,21 @@ class BergamotLinker(Pipe):
             Doc.set_extension("bergamot", default=None)
 
     @property
-    def kb(self) -> KnowledgeBase:
-        """The knowledge base of the index. RAISES (BergamotError): B030 if there is none."""
-        return KnowledgeBase(self.generator.index)
+    def parts(self) -> LinkerParts:
+        """Language model, index and what belongs to them. RAISES (BergamotError): B030."""
+        if self._parts is None:
+            raise BergamotError(Errors.B030.format(name=self.name))
+        return self._parts
 
     @property
-    def generator(self) -> CandidateGenerator:
+    def kb(self) -> KnowledgeBase:
+        """The knowledge base of the index. RAISES (BergamotError): B030 if there is none."""
+        return self.parts.kb
+
+    @property
+    def generator(self) -> CandidateGenerator | UpdatedGenerator:
         """The candidate generator. RAISES (BergamotError): B030 if nothing is loaded."""
-        if self._generator is None:
-            raise BergamotError(Errors.B030.format(name=self.name))
-        return self._generator
+        return self.parts.generator
 
     def __call__(self, doc: Doc) -> Doc:
         """Link the mentions of one document."""
@@ -100,25 +103,32 @@ class BergamotLinker(Pipe):
 
         Mentions are flattened over all documents; equal ones are looked up once and remembered.
         """
-        generator = self.generator
+        parts = self.parts
         if os.getpid() != self._process:
             self._after_fork()
         docs = list(docs)
-        mentions = [self._keys(doc) for doc in docs]
-        distinct = dict.fromkeys(key for keys in mentions for key in keys)
+        mentions = [self._look_ups(doc) for doc in docs]
+        keys = [[(mention.text, self._label(mention.label)) for mention in of] for of in mentions]
+        distinct = dict.fromkeys(key for of in keys for key in of)
         known = {key: self._cache[key] for key in distinct if key in self._cache}
         fresh = [key for key in distinct if key not in known]
-        known.update(zip(fresh, generator.generate(fresh), strict=True) if fresh else ())
+        known.update(zip(fresh, parts.generator.generate(fresh), strict=True) if fresh else ())
         self._remember(known)
-        found = [[known[key] for key in keys] for keys in mentions]
-        rerank = self.settings.rerank
-        if rerank is None:
-            return found
-        table = generator.index.table
         return [
-            rerank([text for text, _ in keys], candidates, table)
-            for keys, candidates in zip(mentions, found, strict=True)
+            self._weighed(of, [known[key] for key in found])
+            for of, found in zip(mentions, keys, strict=True)
         ]
+
+    def _weighed(
+        self, mentions: list[Mention], candidates: list[list[Candidate]]
+    ) -> list[list[Candidate]]:
+        """Rerank the candidates of a document's mentions, and give them their probabilities."""
+        parts, rerank = self.parts, self.settings.rerank
+        if rerank is not None and mentions:
+            candidates = rerank(mentions, candidates, parts.kb)
+        if parts.calibration is not None:
+            candidates = [parts.calibration(found, parts.groups) for found in candidates]
+        return candidates
 
     def set_annotations(self, docs: Iterable[Doc], predictions: Predictions) -> None:
         """Write kb ids, `span._.kb_ents`, `span._.candidates` and `doc._.bergamot`."""
@@ -130,7 +140,7 @@ class BergamotLinker(Pipe):
                 span._.kb_ents = [(c.concept_id, c.score) for c in kept]
                 span._.candidates = [candidate.to_dict() for candidate in candidates]
                 links[span.start, span.end, span.label] = self._decide(candidates)
-            doc._.bergamot = dict(self.provenance)
+            doc._.bergamot = self.parts.provenance
             self._write(doc, links)
 
     def explain(self, mention: str, label: str = "", *, context: str = "") -> dict[str, Any]:
@@ -138,18 +148,20 @@ class BergamotLinker(Pipe):
 
         context (str): Text whose abbreviations are resolved.
         """
-        text = self._expanded(mention, self._short_forms(context))
+        text = normalize(self._expanded(mention, self._short_forms(context)))
         candidates = self.generator.generate([(text, self._label(label))])[0]
-        if self.settings.rerank is not None:
-            candidates = self.settings.rerank([text], [candidates], self.generator.index.table)[0]
+        start = max(context.find(mention), 0)
+        asked = Mention(text, label, context or mention, start, start + len(mention))
+        candidates = self._weighed([asked], [candidates])[0]
         kept = {candidate.concept_id for candidate in candidates}
         dropped = self.generator.dropped(text, label)
         return {
             "mention": mention,
-            "looked_up": normalize(text),
+            "looked_up": text,
             "candidates": [candidate.to_dict() for candidate in candidates],
             "dropped": [entry._asdict() for entry in dropped if entry.concept_id not in kept],
             "threshold": self.settings.threshold,
+            "min_probability": self.settings.min_probability,
             "decision": self._decide(candidates),
         }
 
@@ -174,37 +186,76 @@ class BergamotLinker(Pipe):
         """
         if encoder is None or index is None:
             raise BergamotError(Errors.B032.format(name=self.name))
-        bundles = {part: FileBundle.temporary() for part in (ENCODER, INDEX)}
+        bundles = {part: FileBundle.temporary() for part in NEEDED}
         encoder(bundles[ENCODER].path)
         index(bundles[INDEX].path, bundles[ENCODER].path)
-        self._load(bundles)
+        self._take(LinkerParts(bundles, self.settings, name=self.name))
+
+    def update_index(self, changes: Iterable[Mapping[str, Any]]) -> None:
+        """Add and remove concepts and aliases, all of them or none; saved with the pipeline.
+
+        The added names are encoded anew each time, so give many changes at once.
+
+        changes (Iterable[dict]): See `Changes.write`.
+        RAISES (BergamotError): B051, naming the change and what is wrong with it.
+        """
+        parts, bundle = self.parts, FileBundle.temporary()
+        Changes.write(bundle.path, parts.index, parts.encoder, changes, before=parts.changes)
+        self._take(parts.having(CHANGES, bundle, self.settings))
+
+    def calibrate(
+        self, examples: Iterable[Example], *, precision: float | None = None
+    ) -> dict[str, Any]:
+        """Learn from gold links how probable candidates are; saved with the pipeline.
+
+        examples (Iterable[Example]): References whose mentions have kb ids, or NIL.
+        precision (float | None): One more precision for which a threshold is sought.
+        RETURNS (dict): Accuracy, calibration error, thresholds: all out of fold.
+        RAISES (BergamotError): B053 if there are too few mentions.
+        """
+        found: list[list[Candidate]] = []
+        golds: list[frozenset[str]] = []
+        for batch in minibatch(examples, size=128):
+            pairs = [self._with_golds(example.reference) for example in batch]
+            for candidates, (_, known) in zip(
+                self.predict(doc for doc, _ in pairs), pairs, strict=True
+            ):
+                for one, gold in zip(candidates, known, strict=True):
+                    if gold:
+                        found.append(one)
+                        golds.append(frozenset({gold} - {EntityLinker.NIL}))
+        return self.calibrate_on(found, golds, precision=precision)
+
+    def calibrate_on(
+        self,
+        candidates: Sequence[list[Candidate]],
+        golds: Sequence[frozenset[str]],
+        *,
+        precision: float | None = None,
+    ) -> dict[str, Any]:
+        """The same from the candidates of mentions, and the right concepts of each."""
+        parts, bundle = self.parts, FileBundle.temporary()
+        made = Calibration.fit(candidates, golds, parts.groups, precision=precision)
+        made.save(bundle.path, index=parts.index.fingerprint, scoring=self.settings.scoring)
+        self._take(parts.having(CALIBRATION, bundle, self.settings))
+        return made.report
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save language model and index, each whole or not at all. Settings live in the config."""
-        for part, bundle in self._saved().items():
-            if part not in exclude:
-                bundle.copy_to(Path(path) / part)
+        """Save every part whole or not at all. Settings live in the config."""
+        self.parts.to_disk(path, exclude=exclude)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
-        """Map language model and index from a folder and check them against each other."""
-        self._load({part: FileBundle(Path(path) / part) for part in (ENCODER, INDEX)})
+        """Map the parts from a folder and check them against each other."""
+        self._take(LinkerParts.from_disk(path, self.settings, name=self.name, exclude=exclude))
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return language model and index as msgpack."""
-        saved = self._saved().items()
-        parts = {part: b.to_bytes(name=self.name) for part, b in saved if part not in exclude}
-        return srsly.msgpack_dumps(parts)
+        """Return the parts as msgpack."""
+        return self.parts.to_bytes(exclude=exclude)
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
-        """Restore language model and index into a temporary folder of the component's own."""
-        try:
-            parts = srsly.msgpack_loads(data)
-            bundles = {part: FileBundle.from_bytes(parts[part]) for part in (ENCODER, INDEX)}
-        except (ValueError, KeyError, TypeError, AttributeError) as reason:
-            message = Errors.B035.format(path="The bytes", name=self.name, reason=repr(reason))
-            raise BergamotError(message) from None
-        self._load(bundles)
+        """Restore the parts into temporary folders of the component's own."""
+        self._take(LinkerParts.from_bytes(data, self.settings, name=self.name))
         return self
 
     def __reduce__(self) -> tuple:
@@ -212,44 +263,12 @@ class BergamotLinker(Pipe):
 
         Pipe is a Cython class and ignores __getstate__.
         """
-        parts = {
-            part: bundle.path if bundle.owner is None else bundle.to_bytes(name=self.name)
-            for part, bundle in self.bundles.items()
-        }
-        return _unpickle, (self.vocab, self.name, self.settings, parts)
+        reduced = self._parts.reduced() if self._parts is not None else {}
+        return _unpickle, (self.vocab, self.name, self.settings, reduced)
 
-    def _saved(self) -> dict[str, FileBundle]:
-        if not self.bundles:
-            raise BergamotError(Errors.B030.format(name=self.name))
-        return self.bundles
-
-    def _load(self, bundles: dict[str, FileBundle]) -> None:
-        """Check the files, and build their readers now, so that forked workers share pages."""
-        settings = self.settings
-        lm = read_manifest(
-            bundles[ENCODER].path, kind=LM_KIND, version=LM_VERSION, checksums=settings.verify
-        )
-        index = AliasIndex.open(
-            bundles[INDEX].path, ef_search=settings.ef_search, checksums=settings.verify
-        )
-        if index.manifest["lm_fingerprint"] != lm["fingerprint"]:
-            raise BergamotError(
-                Errors.B031.format(
-                    name=self.name,
-                    found=index.manifest["lm_fingerprint"][:12],
-                    expected=lm["fingerprint"][:12],
-                )
-            )
-        encoder = TextEncoder.open(
-            bundles[ENCODER].path, device=settings.device, precision=settings.precision
-        )
-        settings.allowed.check(index.table, name=self.name)
-        self._generator = CandidateGenerator(
-            encoder, index, settings.allowed, k=settings.k, generator=settings.generator
-        )
+    def _take(self, parts: LinkerParts) -> None:
+        self._parts = parts
         self._cache.clear()
-        self.bundles = bundles
-        self.provenance = _provenance(index)
 
     def _after_fork(self) -> None:
         """A fork after torch has used several threads hangs unless it uses one."""
@@ -258,21 +277,42 @@ class BergamotLinker(Pipe):
         torch.set_num_threads(1)
         self._process = os.getpid()
 
+    def _spans(self, doc: Doc) -> list[Span]:
+        key = self.settings.spans_key
+        return list(doc.ents if key is None else doc.spans.get(key, []))
+
+    def _with_golds(self, reference: Doc) -> tuple[Doc, list[str]]:
+        """Return the document with its mentions as if unlinked, and the kb id of each."""
+        doc, spans = reference.copy(), self._spans(reference)
+        golds = {(span.start, span.end, span.label): span.kb_id_ for span in spans}
+        plain = [Span(doc, span.start, span.end, label=span.label) for span in spans]
+        if self.settings.spans_key is None:
+            doc.set_ents(plain)
+        else:
+            doc.spans[self.settings.spans_key] = plain
+        return doc, [golds[span.start, span.end, span.label] for span in self._mentions(doc)]
+
     def _mentions(self, doc: Doc) -> list[Span]:
         settings = self.settings
-        spans = doc.ents if settings.spans_key is None else doc.spans.get(settings.spans_key, [])
         return [
             span
-            for span in spans
+            for span in self._spans(doc)
             if span.label_ not in settings.labels_discard and (settings.overwrite or not span.kb_id)
         ]
 
-    def _keys(self, doc: Doc) -> list[Key]:
-        """Return what is looked up for every mention: its normal form, and label if it counts."""
+    def _look_ups(self, doc: Doc) -> list[Mention]:
+        """Return what is looked up for every mention, in its context."""
         spans = self._mentions(doc)
-        forms = self._short_forms(doc.text) if spans else {}
+        text = doc.text if spans else ""
+        forms = self._short_forms(text)
         return [
-            (normalize(self._expanded(span.text, forms)), self._label(span.label_))
+            Mention(
+                normalize(self._expanded(span.text, forms)),
+                span.label_,
+                text,
+                span.start_char,
+                span.end_char,
+            )
             for span in spans
         ]
 
@@ -298,8 +338,10 @@ class BergamotLinker(Pipe):
             self._cache.popitem(last=False)
 
     def _passes(self, candidate: Candidate) -> bool:
-        threshold = self.settings.threshold
-        return threshold is None or candidate.score >= threshold
+        threshold, least = self.settings.threshold, self.settings.min_probability
+        if threshold is not None and candidate.score < threshold:
+            return False
+        return least is None or candidate.probability is None or candidate.probability >= least
 
     def _decide(self, candidates: list[Candidate]) -> str:
         if candidates and self._passes(candidates[0]):
@@ -323,27 +365,8 @@ class BergamotLinker(Pipe):
                     )
 
 
-def _provenance(index: AliasIndex) -> dict[str, Any]:
-    """Return what every linked document says of where its links come from."""
-    manifest = index.manifest
-    sources = {entry["source"]: entry["version"] for entry in manifest["release"]}
-    return {
-        "written_by": manifest["written_by"],
-        "lm": manifest["lm_fingerprint"],
-        "index": index.fingerprint,
-        "concepts": manifest["concepts"],
-        "aliases": manifest["aliases"],
-        "sources": sources,
-    }
-
-
-def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, parts: dict) -> BergamotLinker:
+def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict) -> BergamotLinker:
     linker = BergamotLinker(vocab, name, settings=settings)
-    if parts:
-        linker._load(
-            {
-                part: FileBundle(value) if isinstance(value, Path) else FileBundle.from_bytes(value)
-                for part, value in parts.items()
-            }
-        )
+    if reduced:
+        linker._take(LinkerParts.restored(reduced, settings, name=name))
     return linker

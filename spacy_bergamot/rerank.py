@@ -1,30 +1,44 @@
 """Rerankers: the candidates of a whole document in, the same with other scores and order out.
 
 A reranker is made by a registered function, called once a document between candidates and
-decision, and gets the concept table.
+decision, and gets the mentions in their context and the knowledge base.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from spacy_bergamot.candidates import Candidate
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb import KnowledgeBase
 
 _DECIMALS = 6
+
+
+class Mention(NamedTuple):
+    """A mention of a document.
+
+    text (str): What was looked up: its normal form, or that of its long form.
+    label (str): Of the entity. context (str): The whole text. start, end (int): Its characters.
+    """
+
+    text: str
+    label: str
+    context: str
+    start: int
+    end: int
 
 
 class Reranker(Protocol):
     """What changes the order of candidates by their context."""
 
     def __call__(
-        self, mentions: Sequence[str], candidates: list[list[Candidate]], table: ConceptTable
+        self, mentions: Sequence[Mention], candidates: list[list[Candidate]], kb: KnowledgeBase
     ) -> list[list[Candidate]]:
         """Return the candidates of every mention of one document, best first.
 
-        mentions (list[str]): Their texts. candidates: Of every mention, best first.
+        candidates: Of every mention, best first.
         """
         ...
 
@@ -40,13 +54,10 @@ class PriorReranker:
     weight: float = 0.02
 
     def __call__(
-        self, mentions: Sequence[str], candidates: list[list[Candidate]], table: ConceptTable
+        self, mentions: Sequence[Mention], candidates: list[list[Candidate]], kb: KnowledgeBase
     ) -> list[list[Candidate]]:
-        known: dict[str, float] = {}
-        for candidate in (c for found in candidates for c in found):
-            if candidate.concept_id not in known:
-                names = table.rows_of("aliases", table.row(candidate.concept_id))
-                known[candidate.concept_id] = float(np.log1p(names.num_rows))
+        ids = {candidate.concept_id for found in candidates for candidate in found}
+        known = {concept_id: float(np.log1p(kb.count_aliases(concept_id))) for concept_id in ids}
         most = max(known.values(), default=1) or 1
         return [
             _ordered([_plus(c, "prior", self.weight * known[c.concept_id] / most) for c in found])
@@ -67,30 +78,26 @@ class CoherenceReranker:
     width: int = 5
 
     def __call__(
-        self, mentions: Sequence[str], candidates: list[list[Candidate]], table: ConceptTable
+        self, mentions: Sequence[Mention], candidates: list[list[Candidate]], kb: KnowledgeBase
     ) -> list[list[Candidate]]:
         distinct: dict[str, list[Candidate]] = {}
         for mention, found in zip(mentions, candidates, strict=True):
-            distinct.setdefault(mention, found[: self.width])
+            distinct.setdefault(mention.text, found[: self.width])
         if len(distinct) < 2:
             return candidates
-        scores = {
-            mention: {table.row(c.concept_id): c.score for c in found}
-            for mention, found in distinct.items()
-        }
-        near: dict[int, set[int]] = {}
+        scores = {text: {c.concept_id: c.score for c in found} for text, found in distinct.items()}
+        near: dict[str, set[str]] = {}
         results = []
         for mention, found in zip(mentions, candidates, strict=True):
-            others = [by_row for other, by_row in scores.items() if other != mention]
+            others = [by_id for text, by_id in scores.items() if text != mention.text]
             changed = []
             for candidate in found:
-                row = table.row(candidate.concept_id)
-                if row not in near:
-                    tails = table.rows_of("relations", row).column("tail")
-                    near[row] = {row, *tails.to_pylist()}
+                concept_id = candidate.concept_id
+                if concept_id not in near:
+                    near[concept_id] = {concept_id, *kb.related(concept_id)}
                 support = [
-                    max((score for other, score in by_row.items() if other in near[row]), default=0)
-                    for by_row in others
+                    max((by_id[other] for other in by_id.keys() & near[concept_id]), default=0)
+                    for by_id in others
                 ]
                 mean = self.weight * sum(support) / len(support)
                 changed.append(_plus(candidate, "coherence", mean))

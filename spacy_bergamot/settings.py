@@ -1,5 +1,6 @@
 """What a linker can be told."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -24,6 +25,7 @@ class LinkerSettings:
 
     k (int): Candidates kept in `span._.candidates`.
     threshold (float | None): Smallest score of a link; below it a mention is NIL.
+    min_probability (float | None): The same for the probability, of a linker that is calibrated.
     max_entities_per_mention (int): Length of `span._.kb_ents`.
     spans_key (str | None): Link `doc.spans[spans_key]`; None links `doc.ents`.
     labels_discard (frozenset[str]): Entity labels that are left alone.
@@ -37,11 +39,12 @@ class LinkerSettings:
     device (str): "cpu", "auto", "cuda:0". precision (str): "fp32", "bf16", "fp16".
     verify (bool): Compare checksums when loading; sizes are compared in any case.
 
-    RAISES (BergamotError): B036 for a threshold, B037 for a number out of range.
+    RAISES (BergamotError): B036 and B052 for a threshold, B037 for a number out of range.
     """
 
     k: int = 10
     threshold: float | None = None
+    min_probability: float | None = None
     max_entities_per_mention: int = 5
     spans_key: str | None = None
     labels_discard: frozenset[str] = frozenset()
@@ -61,7 +64,14 @@ class LinkerSettings:
     def __post_init__(self) -> None:
         if self.threshold is not None and not -1 <= self.threshold <= 1:
             raise BergamotError(Errors.B036.format(value=self.threshold))
+        if self.min_probability is not None and not 0 <= self.min_probability <= 1:
+            raise BergamotError(Errors.B052.format(value=self.min_probability))
         for setting in ("k", "ef_search"):
             if getattr(self, setting) < 1:
                 value = getattr(self, setting)
                 raise BergamotError(Errors.B037.format(setting=setting, value=value))
+
+    @property
+    def scoring(self) -> str:
+        """What scores depend on, in words: a calibration holds for it alone."""
+        return re.sub(r" at 0x[0-9a-f]+", "", f"{self.generator!r}, reranked by {self.rerank!r}")

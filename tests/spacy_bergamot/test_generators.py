@@ -5,6 +5,7 @@ import spacy
 
 from spacy_bergamot.candidates import Candidate
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.rerank import Mention
 from tests.spacy_bergamot.test_linker import mark
 
 EXACT = {"@misc": "spacy_bergamot.ExactGenerator.v1"}
@@ -137,7 +138,9 @@ def test_the_concept_with_more_names_comes_first_among_equals(make_nlp):
     linker = nlp.get_pipe("bergamot_linker")
     few, many = (Candidate(c, 0.5, "x", "ENG", "S", "dense") for c in ("C08", "C01"))
     better = Candidate("C09", 0.6, "x", "ENG", "S", "dense")
-    (found,) = linker.settings.rerank(["x"], [[better, few, many]], linker.kb.table)
+    (found,) = linker.settings.rerank(
+        [Mention("x", "", "x", 0, 1)], [[better, few, many]], linker.kb
+    )
     assert [c.concept_id for c in found] == ["C09", "C01", "C08"]
 
 

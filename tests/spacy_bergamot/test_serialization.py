@@ -120,7 +120,7 @@ def test_the_index_of_another_language_model_is_refused(saved, concepts, tmp_pat
     linker.initialize(
         lambda: [], encoder=language_model(str(other)), index=alias_index(str(concepts))
     )
-    linker.bundles["index"].copy_to(saved / "bergamot_linker/index")
+    linker.parts.bundles["index"].copy_to(saved / "bergamot_linker/index")
     with pytest.raises(BergamotError, match="B031"):
         spacy.load(saved)
 

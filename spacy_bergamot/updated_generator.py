@@ -1,0 +1,86 @@
+"""UpdatedGenerator: candidates from an index and from what was added to it since."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.candidates import Candidate, CandidateGenerator, Dropped
+from spacy_bergamot.changes import Changes
+from spacy_bergamot.filters import CandidateFilter
+from spacy_bergamot.generators import Encodes, EnsembleGenerator, Generator
+from spacy_bergamot.text_encoder import TextEncoder
+
+
+def make_generator(
+    encoder: TextEncoder,
+    index: AliasIndex,
+    allowed: CandidateFilter,
+    *,
+    k: int,
+    generator: Generator | EnsembleGenerator,
+    changes: Changes | None = None,
+) -> "CandidateGenerator | UpdatedGenerator":
+    """Make the generator of an index, and of its changes where there are any."""
+    removed = changes.removed if changes else None
+    base = CandidateGenerator(encoder, index, allowed, k=k, generator=generator, removed=removed)
+    if changes is None or changes.added is None:
+        return base
+    allowed_here = allowed.of_added(index.table, changes.added.table)
+    if allowed_here is None:
+        return base
+    added = CandidateGenerator(encoder, changes.added, allowed_here, k=k, generator=generator)
+    return UpdatedGenerator(base, added)
+
+
+class UpdatedGenerator:
+    """Unite the candidates of two generators; of a concept in both, the better one counts."""
+
+    def __init__(self, base: CandidateGenerator, added: CandidateGenerator) -> None:
+        self.base = base
+        self.added = added
+        self.encoder = base.encoder
+        self.index = base.index
+        self.k = base.k
+
+    def generate(self, mentions: Sequence[tuple[str, str]]) -> list[list[Candidate]]:
+        """Return the candidates of (mention, entity label) pairs, best first."""
+        encoder = _Once(self.encoder)
+        found = self.base.generate(mentions, encoder=encoder)
+        added = self.added.generate(mentions, encoder=encoder)
+        return [self._united(*pair) for pair in zip(found, added, strict=True)]
+
+    def dropped(self, mention: str, label: str = "") -> list[Dropped]:
+        """Return what the generators find for a mention and the filters drop, and why."""
+        return [*self.base.dropped(mention, label), *self.added.dropped(mention, label)]
+
+    def _united(self, found: list[Candidate], added: list[Candidate]) -> list[Candidate]:
+        best: dict[str, Candidate] = {}
+        for candidate in [*found, *added]:
+            known = best.get(candidate.concept_id)
+            if known is None or candidate.score > known.score:
+                best[candidate.concept_id] = candidate
+        ranked = sorted(best.values(), key=lambda one: (-one.score, self._other_name(one)))
+        return ranked[: self.k]
+
+    def _other_name(self, candidate: Candidate) -> tuple[bool, str]:
+        """Sort concepts whose preferred name was found before others, then by id."""
+        for table in (self.base.index.table, self.added.index.table):
+            row = table.find(candidate.concept_id)
+            if row is not None:
+                return candidate.alias != table.name(row), candidate.concept_id
+        return True, candidate.concept_id
+
+
+class _Once:
+    """An encoder that remembers, for the length of one call."""
+
+    def __init__(self, encoder: Encodes) -> None:
+        self._encoder = encoder
+        self._known: dict[str, np.ndarray] = {}
+
+    def encode(self, names: Sequence[str]) -> np.ndarray:
+        fresh = [name for name in dict.fromkeys(names) if name not in self._known]
+        if fresh:
+            self._known.update(zip(fresh, self._encoder.encode(fresh), strict=True))
+        return np.stack([self._known[name] for name in names])
