@@ -44,7 +44,7 @@ setup(
     long_description_content_type="text/markdown",
     license="MIT",
     python_requires=">=3.10,<3.14",
-    packages=["spacy_bergamot"],
+    packages=["spacy_bergamot", "spacy_bergamot.cli"],
     package_data={"spacy_bergamot": ["py.typed"]},
     install_requires=[
         "nmslib>=2.1.1",

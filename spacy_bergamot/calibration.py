@@ -1,10 +1,11 @@
 """Calibration: from scores to probabilities that a candidate is right.
 
-p = σ(w · x) with x = (1, score, exact, margin): exact is 1 where the alias was found as it stands,
-margin is the score less the best score of another concept. Weights are fitted for all candidates
-together, then for every semantic group, then for every language of the alias within a group, each
-drawn towards the weights of the level above (a Gaussian prior), so that a group with few examples
-keeps what all have in common (Platt 1999, with Gelman and Hill 2007 for the levels).
+p = σ(w · x) with x = (1, score, exact, margin, the score of every generator): exact is 1 where the
+alias was found as it stands, margin is the score less the best score of another concept. Weights
+are fitted to the best candidates of all mentions, then for every semantic group, then for every
+language of the alias within a group, each drawn towards the weights of the level above (a Gaussian
+prior), so that a group with few examples keeps what all have in common (Platt 1999, with Gelman and
+Hill 2007 for the levels).
 
 What it reports is measured out of fold: on mentions that the weights were not fitted on.
 """
@@ -29,19 +30,16 @@ LEAST = 20
 """Mentions with candidates below which nothing is fitted."""
 
 PRECISIONS = (0.8, 0.9, 0.95, 0.99)
-_STRENGTH = (0.5, 8.0, 8.0)  # of the prior: for all, a group, a language within a group
+_STRENGTH = (0.5, 3.0, 3.0)  # of the prior: for all, a group, a language within a group
 _FOLDS = 5
 _BINS = 10
-_TOP = 3  # candidates of a mention that are learned from
 _FILE = "calibration.json"
 
 
 class Observation(NamedTuple):
-    """A candidate of a mention, and whether it is right."""
+    """The best candidate of a mention, and whether it is right."""
 
-    mention: int
-    rank: int
-    values: tuple[float, float, float, float]
+    values: tuple[float, ...]
     keys: tuple[str, str, str]
     right: bool
 
@@ -50,18 +48,22 @@ class Observation(NamedTuple):
 class Calibration:
     """Weights by level: "" for all, a group, or group|language.
 
-    weights (dict[str, list[float]]): Of constant, score, exact and margin.
+    weights (dict[str, list[float]]): Of constant, score, exact, margin and the parts.
+    parts (tuple[str, ...]): What gave scores: the keys of `Candidate.scores`.
     report (dict): What `fit` measured.
     """
 
     weights: dict[str, list[float]]
+    parts: tuple[str, ...]
     report: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, found: list[Candidate], groups: "Groups") -> list[Candidate]:
         """Return the candidates of one mention with their probabilities, in the same order."""
         return [
             replace(candidate, probability=round(self._probability(values, keys), 4))
-            for candidate, (values, keys) in zip(found, _features(found, groups), strict=True)
+            for candidate, (values, keys) in zip(
+                found, _features(found, groups, self.parts), strict=True
+            )
         ]
 
     def _probability(self, values: Sequence[float], keys: Sequence[str]) -> float:
@@ -83,29 +85,29 @@ class Calibration:
         precision (float | None): One more precision for which a threshold is sought.
         RAISES (BergamotError): B053 if there are too few mentions.
         """
-        seen = [
-            Observation(mention, rank, values, keys, found[rank].concept_id in gold)
-            for mention, (found, gold) in enumerate(zip(candidates, golds, strict=True))
-            for rank, (values, keys) in enumerate(_features(found, groups)[:_TOP])
+        known = [(f, gold) for f, gold in zip(candidates, golds, strict=True) if f]
+        parts = tuple(sorted({part for found, _ in known for part in found[0].scores}))
+        tops = [
+            Observation(*_features(found, groups, parts)[0], found[0].concept_id in gold)
+            for found, gold in known
         ]
-        tops = [entry for entry in seen if entry.rank == 0]
-        rights = sum(entry.right for entry in tops)
+        rights = sum(top.right for top in tops)
         if len(tops) < LEAST or rights in (0, len(tops)):
             message = Errors.B053.format(count=len(tops), right=rights, least=LEAST)
             raise BergamotError(message)
         held = np.empty(len(tops))
         for fold in range(_FOLDS):
-            part = cls(_fitted([entry for entry in seen if entry.mention % _FOLDS != fold]))
-            for row, top in enumerate(tops):
-                if top.mention % _FOLDS == fold:
-                    held[row] = part._probability(top.values, top.keys)
-        report = _report(tops, held, sorted({*PRECISIONS, *([precision] if precision else [])}))
-        report["mentions"] = len(golds)
-        return cls(_fitted(seen), report)
+            others = [top for row, top in enumerate(tops) if row % _FOLDS != fold]
+            made = cls(_fitted(others), parts)
+            for row in range(fold, len(tops), _FOLDS):
+                held[row] = made._probability(tops[row].values, tops[row].keys)
+        wanted = sorted({*PRECISIONS, *([precision] if precision else [])})
+        report = {"mentions": len(golds), **_report(tops, held, wanted)}
+        return cls(_fitted(tops), parts, report)
 
     def save(self, path: Path, *, index: str, scoring: str) -> None:
         """Write a folder. index, scoring (str): What the scores came from."""
-        facts = {"weights": self.weights, "report": self.report}
+        facts = {"weights": self.weights, "parts": self.parts, "report": self.report}
         with atomic_folder(path) as folder:
             text = json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
             (folder / _FILE).write_text(text, encoding="utf8")
@@ -124,7 +126,7 @@ class Calibration:
             text = Warnings.W001.format(before=manifest["scoring"], now=scoring)
             warnings.warn(text, stacklevel=2)
         facts = json.loads((path / _FILE).read_text(encoding="utf8"))
-        return cls(facts["weights"], facts["report"])
+        return cls(facts["weights"], tuple(facts["parts"]), facts["report"])
 
     def threshold(self, precision: float) -> float | None:
         """Return the probability from which links reach a precision; None if none does."""
@@ -154,8 +156,8 @@ class Groups:
 
 
 def _features(
-    found: list[Candidate], groups: Groups
-) -> list[tuple[tuple[float, float, float, float], tuple[str, str, str]]]:
+    found: list[Candidate], groups: Groups, parts: Sequence[str]
+) -> list[tuple[tuple[float, ...], tuple[str, str, str]]]:
     """Return values and keys of the candidates of one mention."""
     scores = [candidate.score for candidate in found]
     first, second = [*sorted(scores, reverse=True)[:2], 0.0, 0.0][:2]
@@ -164,7 +166,8 @@ def _features(
         other = second if candidate.score == first else first
         exact = float(candidate.generator == "exact")
         group = groups[candidate.concept_id]
-        values = (1.0, candidate.score, exact, candidate.score - other)
+        each = (candidate.scores.get(part, 0.0) for part in parts)
+        values = (1.0, candidate.score, exact, candidate.score - other, *each)
         results.append((values, ("", group, f"{group}|{candidate.language}")))
     return results
 
@@ -178,7 +181,7 @@ def _fitted(seen: list[Observation]) -> dict[str, list[float]]:
             members.setdefault(entry.keys[level], []).append(entry)
         above = {entry.keys[level]: entry.keys[level - 1] for entry in seen}
         for key, entries in sorted(members.items()):
-            prior = weights[above[key]] if level else np.zeros(4)
+            prior = weights[above[key]] if level else np.zeros(len(entries[0].values))
             weights[key] = _logistic(entries, prior, strength)
     return {key: np.round(values, 6).tolist() for key, values in weights.items()}
 

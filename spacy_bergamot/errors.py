@@ -124,6 +124,11 @@ class Errors(metaclass=Coded):
         "'{name}' has a min_probability but was never calibrated. Run: python -m spacy bergamot "
         "calibrate PIPELINE GOLD OUTPUT, or set min_probability to null."
     )
+    B056 = (
+        "No threshold reaches a precision of {precision} on these mentions. Ask for less, or run "
+        "without --precision and look at what is reached."
+    )
+    B057 = "{path}:{line}: {reason}. Mend or remove the line: {text}"
 
 
 class Warnings(metaclass=Coded):

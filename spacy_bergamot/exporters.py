@@ -1,5 +1,6 @@
-"""Linked documents as JSON, BRAT standoff and FHIR codings; kb ids kept, unlike `Doc.to_json`."""
+"""Linked documents as JSON, BRAT, BigBIO, FHIR codings, HTML; kb ids kept, unlike `Doc.to_json`."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from spacy.pipeline import EntityLinker
@@ -55,9 +56,73 @@ def to_brat(doc: Doc, *, spans_key: str | None = None, knowledge_base: str = "KB
         text = " ".join(part for part in span.text.split("\n") if part)
         label = (span.label_ or "Entity").replace(" ", "_")
         lines.append(f"T{number}\t{label} {';'.join(offsets)}\t{text}")
-        if span.kb_id_ and span.kb_id_ != EntityLinker.NIL:
+        if _is_linked(span):
             lines.append(f"N{number}\tReference T{number} {knowledge_base}:{span.kb_id_}\t{text}")
     return "".join(line + "\n" for line in lines)
+
+
+def to_bigbio(
+    doc: Doc, document_id: str, *, spans_key: str | None = None, knowledge_base: str = "UMLS"
+) -> dict[str, Any]:
+    """Return a record of BigBIO's knowledge base schema."""
+    whole = {"type": "text", "text": [doc.text], "offsets": [[0, len(doc.text)]]}
+    entities = [
+        {
+            "id": f"{document_id}_T{number}",
+            "type": span.label_,
+            "text": [span.text],
+            "offsets": [[span.start_char, span.end_char]],
+            "normalized": [{"db_name": knowledge_base, "db_id": span.kb_id_}]
+            if _is_linked(span)
+            else [],
+        }
+        for number, span in enumerate(mentions_of(doc, spans_key), 1)
+    ]
+    return {
+        "id": document_id,
+        "document_id": document_id,
+        "passages": [{"id": f"{document_id}_text", **whole}],
+        "entities": entities,
+        "events": [],
+        "coreferences": [],
+        "relations": [],
+    }
+
+
+def to_html(docs: Iterable[Doc], *, spans_key: str | None = None, kb_url: str = "") -> str:
+    """Return a page of displaCy; overlaps of a span group are drawn one below another.
+
+    kb_url (str): Address of a concept, in which {} is its id; without it nothing is a link.
+    """
+    from spacy import displacy
+
+    style = "ent" if spans_key is None else "span"
+    parsed = []
+    for doc in docs:
+        marks = []
+        for span in mentions_of(doc, spans_key):
+            concept = span.kb_id_ if _is_linked(span) else ""
+            mark: dict[str, Any] = {
+                "start": span.start_char,
+                "end": span.end_char,
+                "label": span.label_,
+                "kb_id": concept,
+                "kb_url": kb_url.format(concept) if kb_url and concept else "#",
+            }
+            if style == "span":
+                mark |= {"start_token": span.start, "end_token": span.end}
+            marks.append(mark)
+        entry: dict[str, Any] = {"text": doc.text, "title": None}
+        if style == "ent":
+            entry["ents"] = marks
+        else:
+            entry |= {"spans": marks, "tokens": [token.text for token in doc]}
+        parsed.append(entry)
+    return str(displacy.render(parsed, style=style, manual=True, page=True, jupyter=False))
+
+
+def _is_linked(span: Span) -> bool:
+    return bool(span.kb_id_) and span.kb_id_ != EntityLinker.NIL
 
 
 def to_fhir(
@@ -73,7 +138,7 @@ def to_fhir(
     """
     concepts = []
     for span in mentions_of(doc, spans_key):
-        if not span.kb_id_ or span.kb_id_ == EntityLinker.NIL:
+        if not _is_linked(span):
             continue
         entity = kb.cui_to_entity[span.kb_id_]
         codings = [

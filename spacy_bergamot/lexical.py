@@ -35,8 +35,9 @@ class LexicalIndex:
         self.grams, indptr, names, weights, count = parts
         self._unknown = float(_idf(np.zeros(1), int(count))[0])
         self.idf = _idf(np.diff(indptr), int(count))
+        self._weights = like or self
         if like is not None:
-            self._unknown, self.idf = like._unknown, like.idf_of(self.grams)
+            self.idf = like.idf_of(self.grams)
         self._matrix = csr_matrix((len(self.grams), int(count)), dtype=np.float32)
         self._matrix.indptr, self._matrix.indices, self._matrix.data = indptr, names, weights
 
@@ -95,6 +96,12 @@ class LexicalIndex:
         weights[known] = self.idf[positions[known]]
         return weights
 
+    def norm(self, grams: np.ndarray) -> float:
+        """Return the length of a name's vector; grams that no name has count as the rarest."""
+        positions, known = self._positions(grams)
+        unknown = (len(grams) - int(known.sum())) * self._unknown**2
+        return float(np.sqrt((self.idf[positions[known]] ** 2).sum() + unknown))
+
     def _positions(self, grams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return where grams are, and which of them are known."""
         positions = np.searchsorted(self.grams, grams)
@@ -133,10 +140,8 @@ class LexicalIndex:
             keys = np.unique(gram_keys([name])[0])
             positions, known = self._positions(keys)
             positions = positions[known]
-            idf = self.idf[positions]
-            unknown = (len(keys) - len(positions)) * self._unknown**2
             columns.append(positions)
-            values.append(idf / max(float(np.sqrt((idf**2).sum() + unknown)), 1e-12))
+            values.append(self.idf[positions] / max(self._weights.norm(keys), 1e-12))
             indptr.append(indptr[-1] + len(positions))
         number = self._matrix.indices.dtype
         shape = (len(names), len(self.grams))

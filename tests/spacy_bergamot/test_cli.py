@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.tokens import DocBin
+from spacy.tokens import DocBin, Span
 from typer.testing import CliRunner
 
 from spacy_bergamot.cli import bergamot
-from spacy_bergamot.exporters import to_brat, to_dict, to_fhir
+from spacy_bergamot.exporters import to_brat, to_dict, to_fhir, to_html
 
 TEXT = "Der Patient hat Bluthochdruck\nund Fieber."
 
@@ -29,7 +29,7 @@ def test_spacy_finds_the_command():
         [sys.executable, "-m", "spacy", "bergamot", "--help"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    for command in ("link", "explain", "search", "info"):
+    for command in ("link", "explain", "search", "info", "index", "update", "calibrate", "export"):
         assert command in done.stdout
 
 
@@ -122,6 +122,66 @@ def test_exporters(nlp):
     ]
     assert to_dict(linked)["ents"][0]["kb_ents"] == [["C01", 1.0]]
     assert json.dumps(to_dict(linked, candidates=True))
+
+
+def test_documents_are_exported_without_linking_again(run, nlp, tmp_path: Path):
+    doc = nlp(TEXT + " <script>alert(1)</script>")
+    for token in doc.ents[1]:
+        token.ent_kb_id_ = "NIL"
+    DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "in.spacy")
+    run("export", tmp_path / "in.spacy", tmp_path / "out.jsonl", "--format", "bigbio")
+    (record,) = map(json.loads, (tmp_path / "out.jsonl").read_text("utf8").splitlines())
+    first, second = record["entities"]
+    assert first["normalized"] == [{"db_name": "UMLS", "db_id": "C01"}]
+    assert second["normalized"] == []
+    ((start, end),) = first["offsets"]
+    assert record["passages"][0]["text"][0][start:end] == first["text"][0] == "Bluthochdruck"
+    url = "https://kb.example/{}"
+    run("export", tmp_path / "in.spacy", tmp_path / "o.html", "--format", "html", "--kb-url", url)
+    page = (tmp_path / "o.html").read_text("utf8")
+    assert 'href="https://kb.example/C01"' in page
+    assert "example/NIL" not in page
+    assert "<script>" not in page
+    (tmp_path / "broken.spacy").write_bytes(b"nothing")
+    assert "B002" in run("export", tmp_path / "broken.spacy", tmp_path / "x.jsonl", status=1)
+
+
+def test_overlapping_spans_are_drawn(make_nlp):
+    nlp = make_nlp(mentions=False, spans_key="sc")
+    doc = nlp.make_doc("a heart attack")
+    doc.spans["sc"] = [Span(doc, 1, 3, label="DISO"), Span(doc, 1, 2, label="ANAT")]
+    nlp.get_pipe("bergamot_linker")(doc)
+    page = to_html([doc], spans_key="sc", kb_url="https://kb.example/{}")
+    assert page.count("https://kb.example/C03") == page.count("https://kb.example/C06") == 1
+
+
+def test_a_linker_from_a_concept_table_and_changes_of_it(concepts, lm, tmp_path: Path):
+    def call(*arguments: object, status: int = 0) -> str:
+        result = CliRunner().invoke(bergamot, [str(argument) for argument in arguments])
+        assert result.exit_code == status, result.output
+        return result.output
+
+    call("index", concepts, lm, tmp_path / "p", "--engine", "exact", "--lang", "de")
+    nlp = spacy.load(tmp_path / "p")
+    assert nlp.lang == "de"
+    assert [ent.kb_id_ for ent in nlp(TEXT).ents] == ["C01", "C10"]
+    changes = tmp_path / "changes.jsonl"
+    change = {"action": "add", "concept_id": "C10", "alias": "Pyrexie", "language": "GER"}
+    changes.write_text(json.dumps(change) + "\n\n", "utf8")
+    call("update", tmp_path / "p", changes, tmp_path / "q")
+    found = json.loads(call("explain", tmp_path / "q", "pyrexie", "--json"))
+    assert found["decision"] == "C10"
+    assert json.loads(call("info", tmp_path / "q", "--json"))["changes"]["added"] == 1
+    changes.write_text("{}\n", "utf8")
+    assert "B051" in call("update", tmp_path / "p", changes, tmp_path / "r", status=1)
+    changes.write_text("[]\n", "utf8")
+    assert "B057" in call("update", tmp_path / "p", changes, tmp_path / "r", status=1)
+    assert not (tmp_path / "r").exists()
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    call(
+        "index", concepts, lm, tmp_path / "s", "--engine", "exact", "--pipeline", tmp_path / "blank"
+    )
+    assert spacy.load(tmp_path / "s").pipe_names == ["bergamot_linker"]
 
 
 def test_the_knowledge_base_can_be_walked(nlp):

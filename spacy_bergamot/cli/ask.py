@@ -1,0 +1,94 @@
+"""`explain`, `search` and `info`: look into a packaged linker."""
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
+from spacy_bergamot.files import read_manifest
+
+
+@bergamot.command("explain")
+def explain_cli(
+    pipeline: Pipeline,
+    mention: Annotated[str, typer.Argument(help="Such as HTA")],
+    lang: Annotated[str, typer.Option(help="Languages of aliases, such as SPA,ENG; or all")] = "",
+    label: Annotated[str, typer.Option(help="Entity label, for types_by_label")] = "",
+    context: Annotated[str, typer.Option(help="Text that may define abbreviations")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show how a mention is linked: normal form, hits and scores, filters, decision."""
+    with explained():
+        linker, name = linker_of(load(pipeline))
+        if lang:
+            languages = [value.strip() for value in lang.split(",")]
+            config = {"components": {name: {"languages": languages}}}
+            linker, _ = linker_of(load(pipeline, config=config))
+        found = linker.explain(mention, label, context=context)
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    typer.echo(f"{mention!r} is looked up as {found['looked_up']!r}")
+    for entry in found["candidates"]:
+        parts = ", ".join(f"{key} {value:.3f}" for key, value in entry["scores"].items())
+        alias = f"{entry['alias']} ({entry['language']}, {entry['source']})"
+        typer.echo(f"  {entry['score']:.4f}  {entry['concept_id']:12} {alias}  [{parts}]")
+    for entry in found["dropped"]:
+        what = f"{entry['concept_id']:12} {entry['alias']} ({entry['generator']})"
+        typer.echo(f"  dropped {entry['score']:.4f}  {what}: {entry['reason']}")
+    threshold = found["threshold"]
+    typer.echo(f"Decision: {found['decision']} (threshold {threshold})")
+
+
+@bergamot.command("search")
+def search_cli(
+    pipeline: Pipeline,
+    text: Annotated[str, typer.Argument(help="A name, or part of one")],
+    limit: Annotated[int, typer.Option(min=1, help="Concepts shown")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Find concepts of the knowledge base by name."""
+    with explained():
+        linker, _ = linker_of(load(pipeline))
+        found = linker.kb.search(text, limit=limit)
+    if as_json:
+        rows = [{"score": score, **asdict(entity)} for entity, score in found]
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    for entity, score in found:
+        types = ",".join(entity.types)
+        typer.echo(f"{score:.3f}  {entity.concept_id:12} {entity.canonical_name}  {types}")
+
+
+@bergamot.command("info")
+def info_cli(pipeline: Pipeline, as_json: AsJson = False) -> None:
+    """Say what a pipeline links to: release, counts, language model; and check its files."""
+    with explained():
+        nlp = load(pipeline)
+        linker, name = linker_of(nlp)
+        index = linker.parts.index
+        manifest = index.manifest
+        for bundle in linker.parts.bundles.values():
+            kind = json.loads((bundle.path / "manifest.json").read_text("utf8"))
+            read_manifest(bundle.path, kind=kind["kind"], version=kind["format_version"])
+        facts = {
+            "pipeline": f"{nlp.lang}_{nlp.meta['name']} {nlp.meta['version']}",
+            "component": name,
+            **linker.parts.provenance,
+            "languages": index.table.manifest["counts"].get("aliases_by_language", {})
+            if "counts" in index.table.manifest
+            else {},
+            "engine": manifest["engine"],
+            "vectors": f"{manifest['vectors']} of width {manifest['dim']}",
+            "licence": nlp.meta.get("license") or "not said",
+            "checksums": "as written",
+        }
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False, indent=1))
+        return
+    for key, value in facts.items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{name} {entry}".strip() for name, entry in value.items())
+        typer.echo(f"{key:12} {value}")

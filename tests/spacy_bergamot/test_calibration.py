@@ -1,0 +1,197 @@
+"""Probabilities: fitted to gold links, saved with the pipeline, used as a threshold."""
+
+import json
+import random
+import warnings
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import DocBin, Span
+from spacy.training import Example
+
+from spacy_bergamot.calibration import Calibration, expected_calibration_error
+from spacy_bergamot.candidates import Candidate
+from spacy_bergamot.errors import BergamotError
+from tests.spacy_bergamot.conftest import CONCEPTS
+from tests.spacy_bergamot.test_generators import ensemble
+
+
+class Groups(dict):
+    def __missing__(self, concept_id: str) -> str:
+        return "DISO" if concept_id < "C5" else "CHEM"
+
+
+def mention(rng: random.Random, group: str) -> tuple[list[Candidate], frozenset[str]]:
+    """Invent a mention whose best candidate is right with p = score² (DISO) or score⁴ (CHEM)."""
+    score = rng.random()
+    concept_id = ("C1" if group == "DISO" else "C9") + str(rng.randrange(1000))
+    right = rng.random() < score ** (2 if group == "DISO" else 4)
+    best = Candidate(concept_id, score, "x", "ENG", "S", "dense", {"dense": score})
+    other = Candidate("C0", score / 2, "y", "ENG", "S", "dense", {"dense": score / 2})
+    return [best, other], frozenset({concept_id if right else "C999999"})
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Calibration:
+    rng = random.Random(0)
+    seen = [mention(rng, "DISO" if n % 2 else "CHEM") for n in range(4000)]
+    return Calibration.fit([f for f, _ in seen], [g for _, g in seen], Groups(), precision=0.7)
+
+
+def test_probabilities_are_calibrated_by_group(fitted):
+    report = fitted.report
+    assert report["ece"] < 0.03 < 0.2 < report["ece_of_scores"]
+    rng = random.Random(1)
+    for group in ("DISO", "CHEM"):
+        seen = [mention(rng, group) for _ in range(4000)]
+        guessed = [fitted(found, Groups())[0].probability for found, _ in seen]
+        right = [found[0].concept_id in gold for found, gold in seen]
+        assert expected_calibration_error(np.array(guessed), np.array(right)) < 0.04
+    first, second = fitted(mention(rng, "DISO")[0], Groups())
+    assert first.probability > second.probability
+
+
+def test_thresholds_reach_their_precision_on_other_mentions(fitted):
+    threshold = fitted.threshold(0.7)
+    assert 0.3 < threshold < 0.95
+    rng = random.Random(2)
+    kept = []
+    for number in range(8000):
+        found, gold = mention(rng, "DISO" if number % 2 else "CHEM")
+        if fitted(found, Groups())[0].probability >= threshold:
+            kept.append(found[0].concept_id in gold)
+    assert len(kept) > 500
+    assert np.mean(kept) == pytest.approx(0.7, abs=0.04)
+    assert fitted.threshold(0.5) is None  # never asked for
+
+
+def test_the_calibration_error_by_hand():
+    # Bins 0.0 to 0.1 and 0.9 to 1.0: |0.05 - 0.5| · 1/2 + |0.95 - 1| · 1/2
+    probabilities = np.array([0.05, 0.05, 0.95, 0.95])
+    right = np.array([0.0, 1.0, 1.0, 1.0])
+    assert expected_calibration_error(probabilities, right) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("count", [0, 19])
+def test_too_few_mentions_are_refused(count):
+    rng = random.Random(0)
+    seen = [mention(rng, "DISO") for _ in range(count)]
+    with pytest.raises(BergamotError, match="B053"):
+        Calibration.fit([f for f, _ in seen], [g for _, g in seen], Groups())
+
+
+def golds(nlp, *, spans_key: str | None = None) -> list[Example]:
+    """Link misspelt names, some of them wrongly."""
+    examples = []
+    for number, (concept_id, (_, names)) in enumerate(sorted(CONCEPTS.items())):
+        for name in names["ENG"]:
+            for text in (name, name + "s", name[1:], name[:-1]):
+                doc = nlp.make_doc(text)
+                gold = "NIL" if text == name[1:] else concept_id
+                span = Span(doc, 0, len(doc), label="X", kb_id=gold)
+                if spans_key:
+                    doc.spans[spans_key] = [span]
+                else:
+                    doc.ents = [span]
+                examples.append(Example(doc, doc))
+        assert number < len(CONCEPTS)
+    return examples
+
+
+@pytest.mark.parametrize("spans_key", [None, "sc"])
+def test_a_pipeline_is_calibrated_saved_and_obeys_the_threshold(make_nlp, tmp_path, spans_key):
+    settings = {"mentions": False, "spans_key": spans_key, "generator": ensemble(combine="mean")}
+    nlp = make_nlp(**settings)
+    linker = nlp.get_pipe("bergamot_linker")
+    examples = golds(nlp, spans_key=spans_key)
+    report = linker.calibrate(examples, precision=0.6)
+    assert report["linked"] == len(examples)
+    assert report["ece"] < report["ece_of_scores"]
+    assert 0.3 < report["accuracy"] < 0.9
+    reference = examples[0].reference
+    spans = reference.spans[spans_key] if spans_key else reference.ents
+    assert spans[0].kb_id_ == "C01"  # gold stays as it was
+    nlp.to_disk(tmp_path / "p")
+    doc = linker(examples[1].reference.copy())
+    spans = list(doc.spans[spans_key] if spans_key else doc.ents)
+    probability = spans[0]._.candidates[0]["probability"]
+    assert 0 < probability < 1
+    for least, expected in ((probability - 0.01, "C01"), (probability + 0.01, "NIL")):
+        config = {"components": {"bergamot_linker": {"min_probability": least}}}
+        other = spacy.load(tmp_path / "p", config=config).get_pipe("bergamot_linker")
+        doc = other(examples[1].reference.copy())
+        assert next(iter(doc.spans[spans_key] if spans_key else doc.ents)).kb_id_ == expected
+    fresh = make_nlp(**settings).get_pipe("bergamot_linker").from_bytes(linker.to_bytes())
+    assert fresh.parts.calibration.report["ece"] == report["ece"]
+
+
+def test_mentions_without_gold_are_left_out(make_nlp):
+    nlp = make_nlp(mentions=False)
+    linker = nlp.get_pipe("bergamot_linker")
+    doc = nlp.make_doc("fever")
+    doc.ents = [Span(doc, 0, 1, label="X")]
+    with pytest.raises(BergamotError, match="Cannot calibrate on 0 mentions"):
+        linker.calibrate([Example(doc, doc)] * 30)
+
+
+def test_a_threshold_needs_a_calibration_and_scores_of_the_same_kind(make_nlp, tmp_path):
+    with pytest.raises(BergamotError, match="B055"):
+        make_nlp(mentions=False, min_probability=0.5)
+    with pytest.raises(BergamotError, match="B052"):
+        make_nlp(mentions=False, min_probability=1.5)
+    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
+    nlp.get_pipe("bergamot_linker").calibrate(golds(nlp))
+    nlp.to_disk(tmp_path / "p")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spacy.load(tmp_path / "p")
+    config = {"components": {"bergamot_linker": {"generator": ensemble(combine="max")}}}
+    with pytest.warns(UserWarning, match="W001"):
+        spacy.load(tmp_path / "p", config=config)
+    other = make_nlp(mentions=False, engine="nmslib")
+    other.to_disk(tmp_path / "other")
+    nlp.get_pipe("bergamot_linker").parts.bundles["calibration"].copy_to(
+        tmp_path / "other/bergamot_linker/calibration"
+    )
+    with pytest.raises(BergamotError, match="B054"):
+        spacy.load(tmp_path / "other")
+
+
+@pytest.mark.parametrize("form", ["spacy", "jsonl", "txt"])
+def test_the_command_calibrates_and_sets_the_threshold(make_nlp, tmp_path, form):
+    from typer.testing import CliRunner
+
+    from spacy_bergamot.cli import bergamot
+
+    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
+    nlp.to_disk(tmp_path / "p")
+    gold = tmp_path / f"gold.{form}"
+    docs = [example.reference for example in golds(nlp)]
+    if form == "spacy":
+        DocBin(docs=docs).to_disk(gold)
+    elif form == "txt":
+        gold.write_text("".join(f"{doc.ents[0].kb_id_}||{doc.text}\n" for doc in docs), "utf8")
+    else:
+        lines = [
+            {
+                "text": doc.text,
+                "entities": [{"start": 0, "end": len(doc.text), "concept_id": doc.ents[0].kb_id_}],
+            }
+            for doc in docs
+        ]
+        gold.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf8")
+    arguments = ["calibrate", str(tmp_path / "p"), str(gold), str(tmp_path / "out")]
+    result = CliRunner().invoke(bergamot, [*arguments, "--precision", "0.6", "--json"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout[result.stdout.index("{") :])
+    least = report["thresholds"]["0.6"]["probability"]
+    loaded = spacy.load(tmp_path / "out")
+    assert loaded.get_pipe("bergamot_linker").settings.min_probability == least
+    assert "levels" in report
+    result = CliRunner().invoke(bergamot, arguments)
+    assert "DISO|ENG" in result.output
+    gold.write_bytes(b"nonsense\n")
+    result = CliRunner().invoke(bergamot, arguments)
+    assert result.exit_code == 1
+    assert any(code in result.output for code in ("B002", "B048", "B057"))
