@@ -70,6 +70,7 @@ setup(
         "spacy_factories": [
             "bergamot_linker = spacy_bergamot.factory:make_linker",
             "bergamot_mentions = spacy_bergamot.mentions:make_mentions",
+            "bergamot_entity_linker = spacy_bergamot.entity_linker:make_entity_linker",
         ],
         "spacy_misc": [
             "spacy_bergamot.LanguageModel.v1 = spacy_bergamot.loaders:language_model",
@@ -79,6 +80,11 @@ setup(
             "spacy_bergamot.LexicalGenerator.v1 = spacy_bergamot.generators:make_lexical",
             "spacy_bergamot.DenseGenerator.v1 = spacy_bergamot.generators:make_dense",
             "spacy_bergamot.EnsembleGenerator.v1 = spacy_bergamot.generators:make_ensemble",
+            "spacy_bergamot.EmptyKnowledgeBase.v1 = "
+            "spacy_bergamot.entity_linker:empty_knowledge_base",
+            "spacy_bergamot.KnowledgeBase.v1 = spacy_bergamot.entity_linker:knowledge_base",
+            "spacy_bergamot.KbCandidates.v1 = spacy_bergamot.entity_linker:candidates_of_one",
+            "spacy_bergamot.KbCandidatesBatch.v1 = spacy_bergamot.entity_linker:candidates_of_many",
             "spacy_bergamot.PriorReranker.v1 = spacy_bergamot.rerank:make_prior",
             "spacy_bergamot.CoherenceReranker.v1 = spacy_bergamot.rerank:make_coherence",
         ],
