@@ -5,6 +5,7 @@ Japanese and Thai, which write no spaces, a mention may begin and end inside a t
 split there, so that entities are exact.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -105,7 +106,7 @@ class BergamotMentions(Pipe):
             raise BergamotError(Errors.B030.format(name=self.name))
         found = [place for place in self._find(doc) if self._wanted(place[2])]
         if self.settings["spans_key"] is None:
-            found = [place for place in _longest_first(found) if _is_free(doc, *place[:2])]
+            found = _free(_longest_first(found), doc)
         split_tokens(doc, {border for start, end, _ in found for border in (start, end)})
         spans = [doc.char_span(start, end, label=label) for start, end, label in found]
         if self.settings["spans_key"] is not None:
@@ -295,8 +296,16 @@ def _longest_first(found: list[tuple[int, int, str]]) -> list[tuple[int, int, st
     return kept
 
 
-def _is_free(doc: Doc, start: int, end: int) -> bool:
-    return all(ent.end_char <= start or ent.start_char >= end for ent in doc.ents)
+def _free(found: list[tuple[int, int, str]], doc: Doc) -> list[tuple[int, int, str]]:
+    """Leave out matches that overlap an entity of the document; both are in order."""
+    ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
+    starts = [start for start, _ in ents]
+    kept = []
+    for place in found:
+        before = bisect_left(starts, place[1]) - 1  # the last that starts before its end
+        if before < 0 or ents[before][1] <= place[0]:
+            kept.append(place)
+    return kept
 
 
 def _unpickle(vocab: Vocab, name: str, settings: dict[str, Any], saved: Any) -> BergamotMentions:
