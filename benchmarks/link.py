@@ -1,34 +1,48 @@
-"""Candidates a second and how good they are, against scispaCy's generator on the same names.
+"""Mentions a second and how good the links are, against scispaCy on the same names and documents.
 
     python -m benchmarks.link LM DICTIONARY QUERIES.txt --scispacy /path/to/its/python \
-        [--names 60000] [--folder DIR]
+        [--documents CORPUS.txt] [--processes 1 2 4] [--names 60000] [--folder DIR]
 
 DICTIONARY and QUERIES have `CUI||name` lines. The knowledge base is the queries' concepts and
 others up to so many names; scispaCy (0.6.2, in an environment of its own) gets the same. Both sides
-answer the same mentions, 100 at once, with 30 aliases (scispaCy) or 10 concepts (ours). One thread,
-CPU time. The last line is JSON: lexical_ratio and mixed_ratio (scispaCy's CPU time a mention by
+answer the same mentions, 100 at once, with 30 aliases (scispaCy) or 10 concepts (ours). CORPUS (in
+PubTator form, such as the NCBI disease corpus) is linked by both pipes, document by document, with
+its own mentions; gold is what QUERIES says of the same words. One thread, CPU time.
+
+The last line is JSON. Of single mentions: lexical_ratio and mention_ratio (scispaCy's CPU time by
 ours: 3-grams alone; exact, 3-grams and language model), lexical_recall, mixed_recall and
 scispacy_recall (gold among the candidates), the same as _acc_1, p50_ms and p95_ms of one mention
-through the mix.
+through the mix. Of documents: mixed_ratio (scispaCy's pipe by ours), document_acc_1 and
+scispacy_document_acc_1. Of processes: documents_per_s and mib (proportional set size) for each.
 """
 
 import argparse
+import contextlib
+import gzip
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import filter_spans
 
 from benchmarks.accuracy import SYSTEMS
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.candidates import CandidateGenerator
 from spacy_bergamot.filters import CandidateFilter
 from spacy_bergamot.generators import EnsembleGenerator
+from spacy_bergamot.loaders import language_model
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from training.ontology.cli import import_ontologies
 from training.preprocess.filters import Filters
@@ -43,6 +57,8 @@ def main() -> None:
     parser.add_argument("dictionary", type=Path)
     parser.add_argument("queries", type=Path)
     parser.add_argument("--scispacy", type=Path, help="Python with scispacy; without, ours alone")
+    parser.add_argument("--documents", type=Path, help="corpus in PubTator's form")
+    parser.add_argument("--processes", type=int, nargs="*", default=[], help="such as 1 2 4")
     parser.add_argument("--names", type=int, default=60_000)
     parser.add_argument("--folder", type=Path, help="keep what is built")
     arguments = parser.parse_args()
@@ -59,8 +75,18 @@ def main() -> None:
             for name in ("lexical", "dense", "ensemble")
         }
         report["ensemble"] |= latency(encoder, index, queries)
+        documents = folder / "documents.jsonl"
+        if arguments.documents:
+            write_documents(arguments.documents, queries, documents)
+            nlp = pipeline(folder, arguments.lm)
+            report["ensemble"] |= measure_documents(nlp, documents)
         if arguments.scispacy:
-            report["scispacy"] = scispacy(arguments.scispacy, kb, arguments.queries, folder)
+            report["scispacy"] = scispacy(
+                arguments.scispacy, kb, arguments.queries, folder, documents
+            )
+        scaling = {}
+        if arguments.documents and arguments.processes:
+            scaling = {n: scale(folder / "pipeline", documents, n) for n in arguments.processes}
     for name, row in report.items():
         print(f"{name:10}" + "  ".join(f"{key} {value:.3f}" for key, value in row.items()))
     lexical, mixed, other = report["lexical"], report["ensemble"], report.get("scispacy", {})
@@ -75,11 +101,19 @@ def main() -> None:
     if other:
         figures |= {
             "lexical_ratio": other["cpu_ms"] / lexical["cpu_ms"],
-            "mixed_ratio": other["cpu_ms"] / mixed["cpu_ms"],
+            "mention_ratio": other["cpu_ms"] / mixed["cpu_ms"],
             "scispacy_recall": other["recall"],
             "scispacy_acc_1": other["acc_1"],
         }
-    print(json.dumps({key: round(value, 4) for key, value in figures.items()}))
+    if "document_cpu_ms" in mixed:
+        figures["document_acc_1"] = mixed["document_acc_1"]
+        if other:
+            figures["mixed_ratio"] = other["document_cpu_ms"] / mixed["document_cpu_ms"]
+            figures["scispacy_document_acc_1"] = other["document_acc_1"]
+    for n, row in scaling.items():
+        print(f"{n} processes: " + ", ".join(f"{key} {value:.1f}" for key, value in row.items()))
+    rounded = {key: round(value, 4) for key, value in figures.items()}
+    print(json.dumps({**rounded, **({"processes": scaling} if scaling else {})}))
 
 
 def write_kb(dictionary: Path, queries: list, names: int, folder: Path) -> Path:
@@ -154,10 +188,126 @@ def latency(encoder: TextEncoder, index: AliasIndex, queries: list) -> dict[str,
     return {"p50_ms": float(np.median(times)), "p95_ms": float(np.quantile(times, 0.95))}
 
 
-def scispacy(python: Path, kb: Path, queries: Path, folder: Path) -> dict[str, float]:
+def write_documents(corpus: Path, queries: list, path: Path) -> None:
+    """Write title and abstract with the mentions, and what the queries say of the same words."""
+    gold = {mention.lower(): sorted(concepts) for concepts, mention in queries}
+    opened = gzip.open if corpus.suffix == ".gz" else open
+    texts: dict[str, str] = {}
+    mentions: dict[str, list] = {}
+    with opened(corpus, "rt", encoding="utf8") as lines:
+        for line in lines:
+            parts = line.rstrip("\n").split("|", 2)
+            if len(parts) == 3 and parts[1] in ("t", "a"):
+                texts[parts[0]] = f"{texts[parts[0]]} {parts[2]}" if parts[1] == "a" else parts[2]
+                continue
+            fields = line.rstrip("\n").split("\t")
+            if len(fields) == 6:
+                name, start, end, text = fields[0], int(fields[1]), int(fields[2]), fields[3]
+                mentions.setdefault(name, []).append((start, end, gold.get(text.lower(), [])))
+    with path.open("w", encoding="utf8") as stream:
+        for name, text in texts.items():
+            marked = sorted(mentions.get(name, []))
+            stream.write(json.dumps({"text": text, "mentions": marked}) + "\n")
+
+
+def pipeline(folder: Path, lm: Path) -> Language:
+    """Return a pipeline of the mix alone; it is saved for the processes."""
+    nlp = spacy.blank("en")
+    parts = {
+        name: {"@misc": f"spacy_bergamot.{name.title()}Generator.v1"}
+        for name in ("exact", "lexical", "dense")
+    }
+    generator = {"@misc": "spacy_bergamot.EnsembleGenerator.v1", "generators": parts}
+    config = {"generator": {**generator, "combine": "mean"}, "precision": "bf16"}
+    linker: Any = nlp.add_pipe("bergamot_linker", config=config)
+
+    def copied(target: Path, _: Path) -> None:
+        shutil.copytree(folder / "index", target)
+
+    linker.initialize(lambda: [], nlp=nlp, encoder=language_model(str(lm)), index=copied)
+    nlp.to_disk(folder / "pipeline")
+    return spacy.load(folder / "pipeline")
+
+
+def read_documents(nlp: Language, path: Path) -> tuple[list[Doc], list[list[list[str]]]]:
+    """Return documents with their mentions as entities, and the gold concepts of each."""
+    docs, golds = [], []
+    for line in path.read_text(encoding="utf8").splitlines():
+        entry = json.loads(line)
+        doc = nlp.make_doc(entry["text"])
+        spans, known = [], {}
+        for start, end, gold in entry["mentions"]:
+            span = doc.char_span(start, end, label="DISO", alignment_mode="expand")
+            if span is not None:
+                spans.append(span)
+                known[span.start, span.end] = gold
+        doc.ents = filter_spans(spans)
+        docs.append(doc)
+        golds.append([known[ent.start, ent.end] for ent in doc.ents])
+    return docs, golds
+
+
+def measure_documents(nlp: Language, path: Path) -> dict[str, float]:
+    docs, golds = read_documents(nlp, path)
+    cpu = time.process_time()
+    linked = list(nlp.pipe(docs))
+    cpu = time.process_time() - cpu
+    firsts = [
+        (ent._.kb_ents[0][0] if ent._.kb_ents else "", gold)
+        for doc, of in zip(linked, golds, strict=True)
+        for ent, gold in zip(doc.ents, of, strict=True)
+    ]
+    right = [first in gold for first, gold in firsts if gold]
+    count = len(firsts)
+    return {"document_cpu_ms": 1000 * cpu / count, "document_acc_1": sum(right) / len(right)}
+
+
+def scale(folder: Path, documents: Path, n_process: int) -> dict[str, float]:
+    """Link the documents ten times over with so many processes, in a process of its own."""
+    script = (
+        "import sys; from pathlib import Path; from benchmarks.link import run_processes; "
+        "run_processes(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))"
+    )
+    command = [sys.executable, "-c", script, str(folder), str(documents), str(n_process)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def run_processes(folder: Path, documents: Path, n_process: int) -> None:
+    # The cache is off: every document costs what a new one costs.
+    nlp = spacy.load(folder, config={"components": {"bergamot_linker": {"cache_size": 0}}})
+    docs, _ = read_documents(nlp, documents)
+    most = [0.0]
+    watch = threading.Thread(target=watch_memory, args=(most,), daemon=True)
+    watch.start()
+    start = time.perf_counter()
+    count = sum(1 for _ in nlp.pipe(docs * 3, n_process=n_process, batch_size=32))
+    seconds = time.perf_counter() - start
+    print(json.dumps({"documents_per_s": round(count / seconds, 1), "mib": round(most[0])}))
+
+
+def watch_memory(most: list[float]) -> None:
+    """Keep the greatest proportional set size of this process and its children."""
+    me = os.getpid()
+    while True:
+        children = Path(f"/proc/{me}/task/{me}/children").read_text().split()
+        total = 0
+        for process in [str(me), *children]:
+            with contextlib.suppress(OSError):
+                text = Path(f"/proc/{process}/smaps_rollup").read_text()
+                total += int(text.split("Pss:")[1].split()[0])
+        most[0] = max(most[0], total / 1024)
+        time.sleep(0.5)
+
+
+def scispacy(
+    python: Path, kb: Path, queries: Path, folder: Path, documents: Path
+) -> dict[str, float]:
     script = Path(__file__).with_name("scispacy_side.py")
     command = [str(python), str(script), str(kb), str(queries), str(folder / "scispacy")]
+    command += [str(documents)] if documents.exists() else []
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment.pop("PYTHONPATH", None)  # ours are not its packages
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
         sys.exit(f"scispaCy's side failed:\n{done.stderr[-2000:]}")

@@ -12,6 +12,7 @@ from training.download.umls import download_cli
 from training.download.wikidata import wikidata_cli
 from training.encode import encode_cli
 from training.evaluate.cli import evaluate_cli
+from training.kb import kb_cli
 from training.ontology.cli import import_cli
 from training.pairs import export_pairs_cli, pairs_cli
 from training.preprocess.cli import preprocess_cli
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.command("download")(download_cli)
 app.command("wikidata")(wikidata_cli)
 app.command("import")(import_cli)
+app.command("kb")(kb_cli)
 app.command("preprocess")(preprocess_cli)
 app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     train_cli
