@@ -195,3 +195,23 @@ def test_the_command_calibrates_and_sets_the_threshold(make_nlp, tmp_path, form)
     result = CliRunner().invoke(bergamot, arguments)
     assert result.exit_code == 1
     assert any(code in result.output for code in ("B002", "B048", "B057"))
+
+
+def test_spacy_finds_a_threshold(make_nlp, tmp_path):
+    """`spacy find-threshold` reloads the pipeline with each threshold in the config."""
+    from spacy.cli.find_threshold import find_threshold
+
+    nlp = make_nlp(generator=ensemble(combine="mean", stop_at_exact=False))
+    nlp.to_disk(tmp_path / "p")
+    docs = []
+    for text, gold in (("a fever", "C10"), ("hypertension", "C01"), ("the heart", "NIL")):
+        doc = nlp.make_doc(text)
+        doc.set_ents([Span(doc, len(doc) - 1, len(doc), label="DISO", kb_id=gold)])
+        docs.append(doc)
+    DocBin(docs=docs).to_disk(tmp_path / "gold.spacy")
+    best, score, scores = find_threshold(
+        str(tmp_path / "p"), tmp_path / "gold.spacy", pipe_name="bergamot_linker",
+        threshold_key="threshold", scores_key="link_end_to_end_f", n_trials=3, silent=True,
+    )  # fmt: skip
+    assert set(scores) == {0.0, 0.5, 1.0}
+    assert score == scores[best] == max(scores.values()) > 0.7
