@@ -12,6 +12,7 @@ What it reports is measured out of fold: on mentions that the weights were not f
 
 import json
 import warnings
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
 KIND = "calibration"
 VERSION = 1
 LEAST = 20
-"""Mentions with candidates below which nothing is fitted."""
+"""Distinct mentions with candidates below which nothing is fitted."""
 
 PRECISIONS = (0.8, 0.9, 0.95, 0.99)
 _STRENGTH = (0.5, 3.0, 3.0)  # of the prior: for all, a group, a language within a group
@@ -37,8 +38,9 @@ _FILE = "calibration.json"
 
 
 class Observation(NamedTuple):
-    """The best candidate of a mention, and whether it is right."""
+    """The best candidate of a mention, and whether it is right; like mentions have one key."""
 
+    key: str
     values: tuple[float, ...]
     keys: tuple[str, str, str]
     right: bool
@@ -88,18 +90,23 @@ class Calibration:
         known = [(f, gold) for f, gold in zip(candidates, golds, strict=True) if f]
         parts = tuple(sorted({part for found, _ in known for part in found[0].scores}))
         tops = [
-            Observation(*_features(found, groups, parts)[0], found[0].concept_id in gold)
-            for found, gold in known
+            Observation(_key(found[0]), *features, found[0].concept_id in gold)
+            for (found, gold), features in zip(
+                known, (_features(found, groups, parts)[0] for found, _ in known), strict=True
+            )
         ]
         rights = sum(top.right for top in tops)
-        if len(tops) < LEAST or rights in (0, len(tops)):
-            message = Errors.B053.format(count=len(tops), right=rights, least=LEAST)
+        distinct = len({top.key for top in tops})
+        if distinct < LEAST or rights in (0, len(tops)):
+            message = Errors.B053.format(count=distinct, right=rights, least=LEAST)
             raise BergamotError(message)
+        # A mention that is repeated stays in one fold.
+        folds = [zlib.crc32(top.key.encode()) % _FOLDS for top in tops]
         held = np.empty(len(tops))
-        for fold in range(_FOLDS):
-            others = [top for row, top in enumerate(tops) if row % _FOLDS != fold]
+        for fold in set(folds):
+            others = [top for top, number in zip(tops, folds, strict=True) if number != fold]
             made = cls(_fitted(others), parts)
-            for row in range(fold, len(tops), _FOLDS):
+            for row in np.flatnonzero(np.equal(folds, fold)):
                 held[row] = made._probability(tops[row].values, tops[row].keys)
         wanted = sorted({*PRECISIONS, *([precision] if precision else [])})
         report = {"mentions": len(golds), **_report(tops, held, wanted)}
@@ -153,6 +160,10 @@ class Groups:
                 groups = table.rows_of("types", row)["group"].to_pylist()
                 return str(min(groups, default=""))
         return ""
+
+
+def _key(best: Candidate) -> str:
+    return f"{best.concept_id}|{best.alias}|{best.score}"
 
 
 def _features(

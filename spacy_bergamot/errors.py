@@ -116,8 +116,8 @@ class Errors(metaclass=Coded):
     B051 = "Change {number}, {entry}: {reason}. Nothing was changed."
     B052 = "min_probability is {value}; a probability lies between 0 and 1."
     B053 = (
-        "Cannot calibrate on {count} mentions with candidates, {right} of them linked right: it "
-        "takes {least} at least, some right and some wrong. Give more gold mentions."
+        "Cannot calibrate on {count} distinct mentions with candidates, {right} links of which are "
+        "right: it takes {least}, some right and some wrong. Give more gold mentions."
     )
     B054 = "{path} was calibrated with another index. Calibrate the pipeline again."
     B055 = (

@@ -140,7 +140,7 @@ class BergamotLinker(Pipe):
                 span._.kb_ents = [(c.concept_id, c.score) for c in kept]
                 span._.candidates = [candidate.to_dict() for candidate in candidates]
                 links[span.start, span.end, span.label] = self._decide(candidates)
-            doc._.bergamot = self.parts.provenance
+            doc._.bergamot = dict(self.parts.provenance)
             self._write(doc, links)
 
     def explain(self, mention: str, label: str = "", *, context: str = "") -> dict[str, Any]:

@@ -6,6 +6,7 @@ linker was updated or calibrated. The bytes of the files are the truth and are m
 
 import shutil
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,7 @@ class LinkerParts:
         }
         return cls(bundles, settings, name=name)
 
-    @property
+    @cached_property
     def provenance(self) -> dict[str, Any]:
         """What every linked document says of where its links come from."""
         manifest = self.index.manifest
