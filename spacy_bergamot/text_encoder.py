@@ -141,11 +141,14 @@ class TextEncoder:
         device: str = "cpu",
         precision: str = "fp32",
     ) -> None:
+        from spacy_bergamot.packed import embed_packed, is_packable
+
         self.model = model
         self.tokenizer = tokenizer
         self.settings = settings
         self.device = device
         self.precision = precision
+        self._embed = embed_packed if is_packable(model) else embed_padded
 
     @classmethod
     def open(
@@ -215,14 +218,19 @@ class TextEncoder:
                 yield Piece(rows, self._encode_batch([tokens[row] for row in rows]))
 
     def _encode_batch(self, tokens: list[list[int]]) -> np.ndarray:
-        import torch
+        from torch.nn.functional import normalize
 
-        pad = self.model.config.pad_token_id or 0
-        ids, mask = pad_tokens(tokens, pad)
-        ids, mask = ids.to(self.device), mask.to(self.device)
-        hidden = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
-        vectors = pool(hidden.float(), mask, self.settings.pooling)
-        return torch.nn.functional.normalize(vectors, dim=-1).cpu().numpy()
+        embed = self._embed if all(tokens) else embed_padded
+        vectors = embed(self.model, tokens, self.settings.pooling)
+        return normalize(vectors, dim=-1).cpu().numpy()
+
+
+def embed_padded(model: Any, tokens: Sequence[Sequence[int]], pooling: str) -> "torch.Tensor":
+    """Return the pooled hidden states of names, float32 (n, dim), by any Hugging Face encoder."""
+    ids, mask = pad_tokens(tokens, model.config.pad_token_id or 0)
+    ids, mask = ids.to(model.device), mask.to(model.device)
+    hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
+    return pool(hidden.float(), mask, pooling)
 
 
 def pad_tokens(tokens: Sequence[Sequence[int]], pad: int) -> tuple["torch.Tensor", "torch.Tensor"]:

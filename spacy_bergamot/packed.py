@@ -1,0 +1,99 @@
+"""The forward pass of BERT's family over names laid end to end: no padding, no attention mask.
+
+Linear layers see the tokens of a batch as one matrix; attention takes names of equal length
+together. The weights are the Hugging Face module's own, read at every call, never copied.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.backends import mkldnn
+from torch.nn import Linear
+from torch.nn.functional import scaled_dot_product_attention
+
+_FAMILIES = ("BertModel", "RobertaModel", "XLMRobertaModel")
+_LINEAR = ("query", "key", "value", "dense")
+
+Shapes = list[tuple[int, int]]
+
+
+def is_packable(model: Any) -> bool:
+    """Return whether `embed_packed` computes what the module's own forward pass would.
+
+    So it does for an encoder of a known family with absolute positions and plain linear layers:
+    adapters, quantised layers, wrappers and decoders have a forward pass of their own.
+    """
+    family = type(model)
+    if family.__name__ not in _FAMILIES or not family.__module__.startswith("transformers."):
+        return False
+    config = model.config
+    if getattr(config, "is_decoder", False) or getattr(config, "add_cross_attention", False):
+        return False
+    if getattr(config, "position_embedding_type", "absolute") != "absolute":
+        return False
+    parts = model.encoder.named_modules()
+    return all(type(part) is Linear for name, part in parts if name.endswith(_LINEAR))
+
+
+def embed_packed(model: Any, tokens: Sequence[Sequence[int]], pooling: str) -> Tensor:
+    """Return the pooled hidden states of names, float32 (len(tokens), dim), not normalised.
+
+    model: A module for which `is_packable` holds, in evaluation mode.
+    tokens: Token ids of every name, none empty; names of equal length are best adjacent.
+    pooling (str): "cls" or "mean". The last layer is computed for the first token alone with "cls".
+    """
+    ids = [torch.tensor(list(run), device=model.device) for _, run in groupby(tokens, len)]
+    shapes = [(len(run), run.shape[1]) for run in ids]
+    hidden = torch.cat([model.embeddings(input_ids=run).flatten(0, 1) for run in ids])
+    *layers, last = model.encoder.layer
+    for layer in layers:
+        hidden = _layer(layer, hidden, shapes, hidden, shapes)
+    if pooling == "cls":
+        first = torch.cat([run[:, 0] for run in _runs(hidden, shapes)])
+        return _layer(last, first, [(names, 1) for names, _ in shapes], hidden, shapes).float()
+    hidden = _layer(last, hidden, shapes, hidden, shapes)
+    return torch.cat([run.float().mean(1) for run in _runs(hidden, shapes)])
+
+
+def _layer(layer: Any, rows: Tensor, row_shapes: Shapes, hidden: Tensor, shapes: Shapes) -> Tensor:
+    """Return a layer's output for `rows` (r, d), tokens that attend to `hidden` (tokens, d).
+
+    Shapes are (names, tokens a name) of every run, names of equal length.
+    """
+    attention, output = layer.attention.self, layer.attention.output
+    runs = zip(
+        _runs(_linear(attention.query, rows), row_shapes),
+        _runs(_linear(attention.key, hidden), shapes),
+        _runs(_linear(attention.value, hidden), shapes),
+        strict=True,
+    )
+    context = torch.cat([_attend(*run, attention.num_attention_heads) for run in runs])
+    rows = output.LayerNorm(_linear(output.dense, context).add_(rows))
+    inner = layer.intermediate.intermediate_act_fn(_linear(layer.intermediate.dense, rows))
+    return layer.output.LayerNorm(_linear(layer.output.dense, inner).add_(rows))
+
+
+def _attend(queries: Tensor, keys: Tensor, values: Tensor, heads: int) -> Tensor:
+    """Return the values that queries (names, tokens, width) attend to, (names * tokens, width)."""
+    parts = (part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in (queries, keys, values))
+    return scaled_dot_product_attention(*parts).transpose(1, 2).flatten(2).flatten(0, 1)
+
+
+def _linear(part: Linear, rows: Tensor) -> Tensor:
+    """Return a linear layer's output, new memory.
+
+    torch gives float32 on CPU to MKL, which leaves AVX-512 unused on AMD's processors; oneDNN, to
+    which torch gives bfloat16, uses it and is twice as fast there. Only this operator reaches it.
+    """
+    if rows.device.type != "cpu" or rows.dtype != torch.float32 or not mkldnn.is_available():
+        return part(rows)
+    return torch.ops.mkldnn._linear_pointwise(rows, part.weight, part.bias, "none", [], "")
+
+
+def _runs(rows: Tensor, shapes: Shapes) -> list[Tensor]:
+    """Return views (names, tokens, width) of every run's rows."""
+    parts = rows.split([names * length for names, length in shapes])
+    return [part.view(*shape, -1) for part, shape in zip(parts, shapes, strict=True)]
