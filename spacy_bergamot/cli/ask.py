@@ -33,13 +33,15 @@ def explain_cli(
     typer.echo(f"{mention!r} is looked up as {found['looked_up']!r}")
     for entry in found["candidates"]:
         parts = ", ".join(f"{key} {value:.3f}" for key, value in entry["scores"].items())
+        if "probability" in entry:
+            parts += f", probability {entry['probability']:.3f}"
         alias = f"{entry['alias']} ({entry['language']}, {entry['source']})"
         typer.echo(f"  {entry['score']:.4f}  {entry['concept_id']:12} {alias}  [{parts}]")
     for entry in found["dropped"]:
         what = f"{entry['concept_id']:12} {entry['alias']} ({entry['generator']})"
         typer.echo(f"  dropped {entry['score']:.4f}  {what}: {entry['reason']}")
-    threshold = found["threshold"]
-    typer.echo(f"Decision: {found['decision']} (threshold {threshold})")
+    limits = f"threshold {found['threshold']}, min_probability {found['min_probability']}"
+    typer.echo(f"Decision: {found['decision']} ({limits})")
 
 
 @bergamot.command("search")

@@ -70,15 +70,20 @@ def write_concepts(path: Path, known: dict = CONCEPTS) -> Path:
 
 def write_lm(path: Path, seed: int = 0) -> Path:
     import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     names = [n.lower() for _, by in CONCEPTS.values() for ns in by.values() for n in ns]
-    trainer = trainers.WordPieceTrainer(vocab_size=300, special_tokens=special, show_progress=False)
-    tokenizer.train_from_iterator(names, trainer)
+    splitter = pre_tokenizers.BertPreTokenizer()
+    words = sorted({word for name in names for word, _ in splitter.pre_tokenize_str(name)})
+    letters = sorted({letter for word in words for letter in word})
+    pieces = dict.fromkeys(
+        [*special, *letters, *(f"##{letter}" for letter in letters), *words]
+    )
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = splitter
     ends = [(t, tokenizer.token_to_id(t)) for t in special[2:]]
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=ends
