@@ -5,6 +5,7 @@ and `search(vectors, k)`; `ENGINES` finds it by name, and others can be register
 """
 
 import contextlib
+import ctypes
 import importlib.metadata
 import json
 import logging
@@ -104,7 +105,14 @@ class NmslibEngine:
         """Load the graph. ef_search (int): Candidates while searching."""
         count, dim = _read_facts(folder)
         index = _nmslib_index()
-        index.loadIndex(str(folder / "hnsw.nmslib"), load_data=False)
+        path = folder / "hnsw.nmslib"
+        try:
+            index.loadIndex(str(path), load_data=False)
+        except (RuntimeError, ValueError, MemoryError) as reason:
+            # Freeing an index that was read in part crashes the process: let it live.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(index))
+            message = Errors.B002.format(path=path, what="an nmslib index", reason=reason)
+            raise BergamotError(message) from None
         index.setQueryTimeParams({"efSearch": ef_search})
         return cls(index, dim=dim, count=count)
 

@@ -7,23 +7,26 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from spacy_bergamot import __version__
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.preflight import cores
 
 MANIFEST = "manifest.json"
-_CHUNK = 1 << 22
+_CHUNK = 1 << 18
 
 
 def sha256(path: Path) -> str:
     """Return the SHA-256 of a file as hex digits, read in pieces."""
     digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
+    buffer = memoryview(bytearray(_CHUNK))
+    with path.open("rb", buffering=0) as stream:
+        while size := stream.readinto(buffer):
+            digest.update(buffer[:size])
     return digest.hexdigest()
 
 
@@ -93,13 +96,47 @@ def read_manifest(folder: Path, *, kind: str, version: int, checksums: bool = Tr
     checksums (bool): Compare SHA-256 too; sizes are always compared.
     RAISES (BergamotError): B001 to B006, naming the file.
     """
-    path = Path(folder) / MANIFEST
+    with checked_manifest(folder, kind=kind, version=version, checksums=checksums) as manifest:
+        return manifest
+
+
+@contextmanager
+def checked_manifest(
+    folder: Path, *, kind: str, version: int, checksums: bool = True
+) -> Iterator[dict[str, Any]]:
+    """Yield a manifest while its files are hashed in threads; the rest is as in `read_manifest`.
+
+    The block may load the files, and use nothing of them: a changed one is refused when the block
+    is left, also where the block failed on it.
+    """
+    folder = Path(folder)
+    manifest = _parsed(folder, kind=kind, version=version)
+    files: dict[str, dict[str, Any]] = manifest["files"]
+    for name, entry in files.items():
+        _check_size(folder / name, entry["bytes"])
+    if not checksums:
+        yield manifest
+        return
+    names = sorted(files, key=lambda name: files[name]["bytes"], reverse=True)
+    with ThreadPoolExecutor(cores()) as pool:
+        digests = pool.map(sha256, [folder / name for name in names])
+        try:
+            yield manifest
+        finally:
+            for name, digest in zip(names, digests, strict=True):
+                if digest != files[name]["sha256"]:
+                    raise BergamotError(Errors.B006.format(path=folder / name))
+
+
+def _parsed(folder: Path, *, kind: str, version: int) -> dict[str, Any]:
+    """Read a manifest and check its kind and version."""
+    path = folder / MANIFEST
     if not path.is_file():
         remedy = f"A {kind} folder has a manifest; build it again, or correct the path."
         raise BergamotError(Errors.B001.format(path=path, remedy=remedy))
     try:
-        manifest = json.loads(path.read_text(encoding="utf8"))
-        found, number, files = manifest["kind"], manifest["format_version"], manifest["files"]
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf8"))
+        found, number, _ = manifest["kind"], manifest["format_version"], manifest["files"]
     except (ValueError, KeyError, TypeError) as reason:
         raise BergamotError(
             Errors.B002.format(path=path, what="a manifest", reason=reason)
@@ -111,20 +148,16 @@ def read_manifest(folder: Path, *, kind: str, version: int, checksums: bool = Tr
         raise BergamotError(
             Errors.B004.format(path=folder, found=number, expected=version, writer=writer)
         )
-    for name, entry in files.items():
-        _check_file(Path(folder) / name, entry, checksums=checksums)
     return manifest
 
 
-def _check_file(path: Path, entry: dict[str, Any], *, checksums: bool) -> None:
+def _check_size(path: Path, expected: int) -> None:
     if not path.is_file():
         remedy = "Its manifest lists it; rebuild the folder or restore it from a backup."
         raise BergamotError(Errors.B001.format(path=path, remedy=remedy))
     size = path.stat().st_size
-    if size != entry["bytes"]:
-        raise BergamotError(Errors.B005.format(path=path, found=size, expected=entry["bytes"]))
-    if checksums and sha256(path) != entry["sha256"]:
-        raise BergamotError(Errors.B006.format(path=path))
+    if size != expected:
+        raise BergamotError(Errors.B005.format(path=path, found=size, expected=expected))
 
 
 def _is_ours(path: Path) -> bool:

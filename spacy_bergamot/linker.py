@@ -19,7 +19,7 @@ from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.candidates import Candidate, CandidateGenerator
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import read_manifest
+from spacy_bergamot.files import checked_manifest
 from spacy_bergamot.kb import KnowledgeBase
 from spacy_bergamot.loaders import LM_KIND, LM_VERSION, IndexLoader, LmLoader
 from spacy_bergamot.settings import LinkerSettings
@@ -226,12 +226,12 @@ class BergamotLinker(Pipe):
     def _load(self, bundles: dict[str, FileBundle]) -> None:
         """Check the files, and build their readers now, so that forked workers share pages."""
         settings = self.settings
-        lm = read_manifest(
+        with checked_manifest(
             bundles[ENCODER].path, kind=LM_KIND, version=LM_VERSION, checksums=settings.verify
-        )
-        index = AliasIndex.open(
-            bundles[INDEX].path, ef_search=settings.ef_search, checksums=settings.verify
-        )
+        ) as lm:
+            index = AliasIndex.open(
+                bundles[INDEX].path, ef_search=settings.ef_search, checksums=settings.verify
+            )
         if index.manifest["lm_fingerprint"] != lm["fingerprint"]:
             raise BergamotError(
                 Errors.B031.format(
