@@ -19,6 +19,7 @@ import catalogue
 import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.files import mapped_array
 from spacy_bergamot.preflight import announce, cores
 
 _FACTS = "engine.json"
@@ -141,7 +142,7 @@ class ExactEngine:
         """Save unit vectors, float32 (n, d)."""
         folder.mkdir(parents=True, exist_ok=True)
         path, shape = folder / "vectors.npy", tuple(vectors.shape)
-        saved = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
+        saved = mapped_array(path, np.float32, shape)
         for rows in _blocks(vectors):
             saved[rows] = vectors[rows]
         saved.flush()

@@ -12,12 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from spacy_bergamot import __version__
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.preflight import cores
+from spacy_bergamot.preflight import cores, free_disk
 
 MANIFEST = "manifest.json"
 _CHUNK = 1 << 18
+_REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
+_FULL = 1 << 20  # free bytes below which a failed write without an error number means a full disk
 
 
 def sha256(path: Path) -> str:
@@ -36,7 +40,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     path = Path(path)
     temporary = _temporary_name(path)
     try:
-        with _explain_write_errors(path):
+        with explained_write_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             yield temporary
             _sync(temporary)
@@ -55,11 +59,13 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     path = Path(path)
     if path.exists() and not _is_ours(path):
         raise BergamotError(Errors.B008.format(path=path))
-    with _explain_write_errors(path):
+    with explained_write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(path)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    lock = _lock(temporary)
     try:
-        with _explain_write_errors(path):
+        with explained_write_errors(path):
             os.chmod(temporary, 0o755)
             yield temporary
             for file in temporary.rglob("*"):
@@ -68,6 +74,36 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             _swap(temporary, path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+@contextmanager
+def explained_write_errors(path: Path) -> Iterator[None]:
+    """Raise B007, naming `path`, for a disk that is full or refuses: also where the library that
+    wrote names no error number, as numpy, safetensors and the search engines do."""
+    try:
+        yield
+    except BergamotError:
+        raise
+    except Exception as error:
+        number = getattr(error, "errno", None)
+        full = os.strerror(errno.ENOSPC) in str(error) or free_disk(path.parent) < _FULL
+        if number is None and full:
+            number = errno.ENOSPC
+        if number not in _REFUSED:
+            raise
+        raise BergamotError(Errors.B007.format(path=path, reason=os.strerror(number))) from error
+
+
+def mapped_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> Any:
+    """Return a new .npy file mapped for writing, its space taken from the disk at once: writing to
+    a map of a full disk kills the process (SIGBUS)."""
+    array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as stream:
+            os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
+    return array
 
 
 def write_manifest(folder: Path, *, kind: str, version: int, **fields: Any) -> dict[str, Any]:
@@ -164,6 +200,32 @@ def _is_ours(path: Path) -> bool:
     return path.is_dir() and ((path / MANIFEST).is_file() or not any(path.iterdir()))
 
 
+def _remove_abandoned(path: Path) -> None:
+    """Remove the temporary folders that killed processes left beside `path`."""
+    for folder in path.parent.iterdir():
+        if folder.name.startswith(f".{path.name}.") and folder.suffix == ".part":
+            lock = _lock(folder)
+            if lock is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """Lock a folder and return the handle; None if another process has it, or none can have it."""
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
 def _temporary_name(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.part")
 
@@ -180,13 +242,3 @@ def _swap(temporary: Path, path: Path) -> None:
         os.replace(path, old)
     os.replace(temporary, path)
     shutil.rmtree(old, ignore_errors=True)
-
-
-@contextmanager
-def _explain_write_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EDQUOT):
-            raise
-        raise BergamotError(Errors.B007.format(path=path, reason=error.strerror)) from error
