@@ -16,7 +16,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.files import atomic_folder, write_manifest
 from spacy_bergamot.text_encoder import TextEncoder
 from spacy_bergamot.vector_store import Plan, fill, plan_of
-from tests.spacy_bergamot.conftest import write_concepts, write_lm
+from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from tests.training.conftest import config, training_set  # noqa: F401
 from tests.training.preprocess.conftest import name, relation, write_release
 from training.bergamot.run import train
@@ -88,14 +88,16 @@ def test_preprocessing(disk: Resize, tmp_path: Path):
 
 @pytest.mark.parametrize("engine", ["nmslib", "usearch", "exact"])
 def test_index_building(disk: Resize, tmp_path: Path, engine: str):
-    concepts, lm = write_concepts(tmp_path / "kb"), write_lm(tmp_path / "lm")
-    encoder = TextEncoder.open(lm)
+    known = {f"C{n:03d}": ("T047", {"ENG": [f"disorder {n:03d}"]}) for n in range(800)}
+    concepts = write_concepts(tmp_path / "kb", {**CONCEPTS, **known})
+    encoder = TextEncoder.open(write_lm(tmp_path / "lm"))
+    options = {"lm_fingerprint": "x", "engine": engine, "vectors": tmp_path / "vectors"}
 
     def stage(folder: Path) -> None:
-        AliasIndex.build(folder / "i", concepts, encoder, lm_fingerprint="x", engine=engine)
+        AliasIndex.build(folder / "i", concepts, encoder, **options)
 
-    index = AliasIndex.open(grow_until_it_succeeds(stage, disk, 1.15) / "i")
-    assert len(index) > 20
+    index = AliasIndex.open(grow_until_it_succeeds(stage, disk, 1.2) / "i")
+    assert len(index) > 800
 
 
 def test_encoding(disk: Resize, tmp_path: Path):
