@@ -29,7 +29,7 @@ from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
 from spacy_bergamot.distinct import group_names
 from spacy_bergamot.engines import Engine, Vectors, engine_class
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
+from spacy_bergamot.files import atomic_folder, checked_manifest, write_manifest
 from spacy_bergamot.hashing import find_keys, string_keys
 from spacy_bergamot.lexical import LexicalIndex
 from spacy_bergamot.projection import Projected, Projection
@@ -86,8 +86,9 @@ class AliasIndex:
         RAISES (BergamotError): If a file is missing, truncated, changed or of another version.
         """
         path = Path(path)
-        manifest = read_manifest(path, kind=KIND, version=VERSION, checksums=checksums)
-        engine = engine_class(manifest["engine"]).open(path / "engine", ef_search=ef_search)
+        # The engine loads while the files are hashed: either takes as long as the other.
+        with checked_manifest(path, kind=KIND, version=VERSION, checksums=checksums) as manifest:
+            engine = engine_class(manifest["engine"]).open(path / "engine", ef_search=ef_search)
         return cls(path, manifest, engine, like=like)
 
     @classmethod

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.files import atomic_folder, explained_write_errors
 
 _MSGPACK_LIMIT = 2**32 - 1
 
@@ -35,8 +35,9 @@ class FileBundle:
             path = (bundle.path / name).resolve()
             if not path.is_relative_to(bundle.path.resolve()):
                 raise BergamotError(Errors.B035.format(path=name, name="bundle", reason="bad path"))
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+            with explained_write_errors(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
         return bundle
 
     def to_bytes(self, *, name: str) -> dict[str, bytes]:

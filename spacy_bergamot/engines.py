@@ -5,6 +5,7 @@ and `search(vectors, k)`; `ENGINES` finds it by name, and others can be register
 """
 
 import contextlib
+import ctypes
 import importlib.metadata
 import json
 import logging
@@ -18,6 +19,7 @@ import catalogue
 import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.files import mapped_array
 from spacy_bergamot.preflight import announce, cores
 
 _FACTS = "engine.json"
@@ -104,7 +106,14 @@ class NmslibEngine:
         """Load the graph. ef_search (int): Candidates while searching."""
         count, dim = _read_facts(folder)
         index = _nmslib_index()
-        index.loadIndex(str(folder / "hnsw.nmslib"), load_data=False)
+        path = folder / "hnsw.nmslib"
+        try:
+            index.loadIndex(str(path), load_data=False)
+        except (RuntimeError, ValueError, MemoryError) as reason:
+            # Freeing an index that was read in part crashes the process: let it live.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(index))
+            message = Errors.B002.format(path=path, what="an nmslib index", reason=reason)
+            raise BergamotError(message) from None
         index.setQueryTimeParams({"efSearch": ef_search})
         return cls(index, dim=dim, count=count)
 
@@ -133,7 +142,7 @@ class ExactEngine:
         """Save unit vectors, float32 (n, d)."""
         folder.mkdir(parents=True, exist_ok=True)
         path, shape = folder / "vectors.npy", tuple(vectors.shape)
-        saved = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
+        saved = mapped_array(path, np.float32, shape)
         for rows in _blocks(vectors):
             saved[rows] = vectors[rows]
         saved.flush()

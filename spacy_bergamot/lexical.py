@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from spacy_bergamot.files import mapped_array
+
 _CHUNK = 200_000
 _SPACE, _END = 0x20, 0
 _PER_GRAM_NAME = 300_000  # names for which one more occurrence is asked of a gram
@@ -63,8 +65,8 @@ class LexicalIndex:
         number = np.int32 if max(size, len(names)) < 2**31 else np.int64
         indptr = np.concatenate([[0], np.cumsum(total)]).astype(number)
         idf = _idf(total, len(names)) if like is None else like.idf_of(grams)
-        owned = _mapped(folder / "names.npy", number, size)
-        weights = _mapped(folder / "weights.npy", np.float32, size)
+        owned = mapped_array(folder / "names.npy", number, (size,))
+        weights = mapped_array(folder / "weights.npy", np.float32, (size,))
         place = indptr[:-1].astype(np.int64)
         for keys, owners in _chunks(names):
             positions = np.searchsorted(grams, keys)
@@ -161,10 +163,6 @@ def _count(names: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         sums[np.searchsorted(merged, found)] += count
         grams, total = merged, sums
     return grams, total
-
-
-def _mapped(path: Path, dtype: Any, size: int) -> Any:
-    return np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=(size,))
 
 
 def gram_keys(names: list[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.files import MANIFEST, write_manifest
+from spacy_bergamot.files import MANIFEST, explained_write_errors, write_manifest
 from spacy_bergamot.text_encoder import TextEncoder, check_folder, fingerprint
 
 LM_KIND = "language-model"
@@ -26,9 +26,10 @@ def language_model(path: str) -> LmLoader:
 
     def load(target: Path) -> None:
         check_folder(Path(path))
-        shutil.copytree(path, target, ignore=shutil.ignore_patterns(MANIFEST))
-        mark = fingerprint(target)
-        write_manifest(target, kind=LM_KIND, version=LM_VERSION, fingerprint=mark)
+        with explained_write_errors(target):
+            shutil.copytree(path, target, ignore=shutil.ignore_patterns(MANIFEST))
+            mark = fingerprint(target)
+            write_manifest(target, kind=LM_KIND, version=LM_VERSION, fingerprint=mark)
 
     return load
 

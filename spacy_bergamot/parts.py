@@ -17,7 +17,7 @@ from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.calibration import Calibration, Groups
 from spacy_bergamot.changes import Changes
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import read_manifest
+from spacy_bergamot.files import checked_manifest
 from spacy_bergamot.kb import KnowledgeBase
 from spacy_bergamot.loaders import LM_KIND, LM_VERSION
 from spacy_bergamot.settings import LinkerSettings
@@ -161,8 +161,8 @@ def _opened(
 ) -> tuple[TextEncoder, AliasIndex]:
     """Open language model and index. RAISES (BergamotError): B031 if they do not fit."""
     verify = settings.verify
-    lm = read_manifest(paths[ENCODER], kind=LM_KIND, version=LM_VERSION, checksums=verify)
-    index = AliasIndex.open(paths[INDEX], ef_search=settings.ef_search, checksums=verify)
+    with checked_manifest(paths[ENCODER], kind=LM_KIND, version=LM_VERSION, checksums=verify) as lm:
+        index = AliasIndex.open(paths[INDEX], ef_search=settings.ef_search, checksums=verify)
     found, expected = index.manifest["lm_fingerprint"], lm["fingerprint"]
     if found != expected:
         message = Errors.B031.format(name=name, found=found[:12], expected=expected[:12])

@@ -78,9 +78,7 @@ def write_lm(path: Path, seed: int = 0) -> Path:
     splitter = pre_tokenizers.BertPreTokenizer()
     words = sorted({word for name in names for word, _ in splitter.pre_tokenize_str(name)})
     letters = sorted({letter for word in words for letter in word})
-    pieces = dict.fromkeys(
-        [*special, *letters, *(f"##{letter}" for letter in letters), *words]
-    )
+    pieces = dict.fromkeys([*special, *letters, *(f"##{letter}" for letter in letters), *words])
     vocabulary = {piece: number for number, piece in enumerate(pieces)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = splitter

@@ -1,3 +1,4 @@
+import os
 import pickle
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import spacy
 from spacy.tokens import Span
 
 from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.engines import NmslibEngine
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.loaders import alias_index, language_model
 from tests.spacy_bergamot.conftest import write_lm
@@ -106,6 +108,20 @@ def test_a_damaged_file_is_named(saved, number, damage, code):
     assert path.name in str(error.value)
 
 
+@pytest.mark.parametrize("name", ["nmslib", "usearch", "exact"])
+@pytest.mark.parametrize("start", [0, 40, -40])
+def test_a_changed_engine_is_named_whether_or_not_it_loads(make_nlp, tmp_path, name, start):
+    make_nlp(engine=name).to_disk(tmp_path / "saved")
+    folder = tmp_path / "saved/bergamot_linker/index/engine"
+    path = max(folder.iterdir(), key=lambda file: file.stat().st_size)
+    data = bytearray(path.read_bytes())
+    data[start] ^= 0xFF
+    path.write_bytes(data)
+    with pytest.raises(BergamotError, match="B006") as error:
+        spacy.load(tmp_path / "saved")
+    assert path.name in str(error.value)
+
+
 def test_an_index_of_another_format_version_is_refused(saved):
     manifest = saved / "bergamot_linker/index/manifest.json"
     manifest.write_text(manifest.read_text().replace('"format_version": 2', '"format_version": 1'))
@@ -147,6 +163,28 @@ def test_engines_find_what_the_exact_engine_finds(make_nlp, name, tmp_path):
     for bad in (vectors[:, :8], vectors * np.nan, vectors * 0):
         with pytest.raises(BergamotError, match="B021"):
             indexes[0].search(bad, 3)
+
+
+def test_a_graph_that_cannot_be_read_is_an_error_and_no_crash(tmp_path):
+    vectors = np.random.default_rng(0).standard_normal((500, 16)).astype(np.float32)
+    NmslibEngine.build(tmp_path, vectors, threads=1)
+    path = tmp_path / "hnsw.nmslib"
+    path.write_bytes(path.read_bytes()[:-100])
+    script = f"""
+from pathlib import Path
+from spacy_bergamot.engines import NmslibEngine
+from spacy_bergamot.errors import BergamotError
+try:
+    NmslibEngine.open(Path({str(tmp_path)!r}))
+except BergamotError as error:
+    print(error)
+"""
+    environment = {**os.environ, "MALLOC_PERTURB_": "165"}
+    command = [sys.executable, "-c", script]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert "B002" in result.stdout
+    assert "hnsw.nmslib" in result.stdout
 
 
 def test_an_unknown_engine_is_refused(make_nlp):

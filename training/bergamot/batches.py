@@ -4,7 +4,7 @@ A batch depends on the seed and the step alone, so that a resumed run, or one wi
 of worker processes, sees the same batches in the same order.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
@@ -277,6 +277,25 @@ class BatchMaker(torch.utils.data.Dataset):
             if end > start:
                 mask[row] = np.isin(concepts, self.data.homonyms[start:end])
         return mask
+
+
+def prepared(maker: BatchMaker, steps: range, *, pin: bool = False) -> Iterator[Batch]:
+    """Yield the batches of steps; the maker's worker processes prepare them ahead.
+
+    pin (bool): Put them into page-locked memory, for a GPU.
+    """
+    workers = maker.settings.workers
+    loader = torch.utils.data.DataLoader(
+        maker,
+        batch_size=None,
+        sampler=steps,
+        num_workers=workers,
+        prefetch_factor=4 if workers else None,
+        pin_memory=pin,
+        # A generator of its own: the loader must not draw from the global random state.
+        generator=torch.Generator().manual_seed(0),
+    )
+    return iter(loader)
 
 
 @dataclass

@@ -24,7 +24,13 @@ import training.bergamot.objectives.node
 import training.bergamot.objectives.text
 import training.bergamot.optimizers
 import training.bergamot.text_encoders  # noqa: F401
-from spacy_bergamot.files import atomic_file, atomic_folder, sha256, write_manifest
+from spacy_bergamot.files import (
+    atomic_file,
+    atomic_folder,
+    explained_write_errors,
+    sha256,
+    write_manifest,
+)
 from spacy_bergamot.preflight import announce
 from spacy_bergamot.text_encoder import EncoderSettings, resolve_device
 from training.bergamot.adapters import is_adapted, merged
@@ -243,7 +249,8 @@ def prepare_base(
         return
     shutil.rmtree(base, ignore_errors=True)
     base.mkdir()
-    prepare(base, data.names, seed)
+    with explained_write_errors(base):
+        prepare(base, data.names, seed)
     with atomic_file(stamp) as path:
         path.write_text(json.dumps({"config": identity}), encoding="utf8")
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from spacy_bergamot.files import atomic_file
-from training.bergamot.batches import Batch, BatchMaker
+from training.bergamot.batches import Batch, BatchMaker, prepared
 from training.bergamot.checkpoint import load_checkpoint, newest_checkpoint, save_checkpoint
 from training.bergamot.loggers import Write
 from training.bergamot.model import BergamotModel
@@ -147,8 +147,9 @@ class Trainer:
             unit=" steps",
             disable=not self.processes.main,
         )
+        steps = range(step, self.total)
         with progress, stop_on_signal() as stopped:
-            for batch in self._batches(step):
+            for batch in prepared(self.batches, steps, pin=self.device.type == "cuda"):
                 if self._out_of_patience():
                     logger.info("Stopping early at step %d: recall@1 no longer rises", step)
                     self.save(step)
@@ -222,21 +223,6 @@ class Trainer:
         if last or step % self.settings.checkpoint_every == 0:
             self._check(step, window.means())
             self.save(step)
-
-    def _batches(self, start: int) -> Iterator[Batch]:
-        """Yield the batches of all steps to come; worker processes prepare them ahead."""
-        workers = self.batches.settings.workers
-        loader = torch.utils.data.DataLoader(
-            self.batches,
-            batch_size=None,
-            sampler=range(start, self.total),
-            num_workers=workers,
-            prefetch_factor=4 if workers else None,
-            pin_memory=self.device.type == "cuda",
-            # A generator of its own: the loader must not draw from the global random state.
-            generator=torch.Generator().manual_seed(0),
-        )
-        return iter(loader)
 
     def _log(self, step: int, window: "_Window", progress: tqdm) -> None:
         values = window.means()

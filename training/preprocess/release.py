@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from spacy_bergamot.files import explained_write_errors
 from training.errors import BergamotError, Errors
 from training.preprocess.progress import timed
 from training.preprocess.rrf import COLUMNS
@@ -44,7 +45,9 @@ def plain_release(meta: Path, workplace: Path) -> Iterator[Path]:
                 (folder / plain.name).symlink_to(plain.resolve())
             elif table in packed:
                 with timed(f"Unpacking {table}"):
-                    _unpack(packed[table], folder / f"{table}.RRF")
+                    target = folder / f"{table}.RRF"
+                    with explained_write_errors(target):
+                        _unpack(packed[table], target)
         yield folder
 
 

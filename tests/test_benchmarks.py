@@ -1,0 +1,47 @@
+"""The benchmarks run, and say at the end what they promise."""
+
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.spacy_bergamot.conftest import CONCEPTS, write_lm
+
+ROOT = Path(__file__).parents[1]
+
+
+def figures(*arguments: str | Path) -> dict[str, Any]:
+    """Return the JSON of a benchmark's last line."""
+    command = [sys.executable, "-m", *map(str, arguments)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def test_the_sampler_makes_batches_of_the_config_and_compares_them_with_a_step():
+    found = figures("benchmarks.sampler", "--quick", "--step-ms", "50")
+    assert found["edges"] == 180_000
+    assert found["pairs_per_batch"] == 256
+    assert 256 < found["nodes_per_batch"] <= 256 * 4
+    assert 0 < found["ms_per_batch"] < 1000
+    expected = 1000 / found["batches_per_s"] / 50
+    assert abs(found["step_share"] - expected) < 0.01
+
+
+def test_fewer_components_lose_neighbours_and_bytes(tmp_path: Path):
+    words = [
+        word for _, names in CONCEPTS.values() for name in names["ENG"] for word in name.split()
+    ]
+    lines = [f"C||{' '.join(trio)}" for trio in itertools.permutations(dict.fromkeys(words), 3)]
+    (tmp_path / "names.txt").write_text("\n".join(lines))
+    arguments = [write_lm(tmp_path / "lm"), tmp_path / "names.txt", "--names", "3000"]
+    widths = ["--queries", "100", "--components", "32", "4"]
+    found = figures("benchmarks.index", *arguments, *widths)["components"]
+    rows = {(row["engine"], row["components"]): row for row in found}
+    assert rows["exact", 32]["recall_at_1"] == rows["exact", 32]["recall_at_10"] == 1
+    assert rows["nmslib", 32]["recall_at_1"] > 0.95
+    assert rows["exact", 4]["recall_at_10"] < 0.95
+    for engine in ("exact", "nmslib"):
+        assert rows[engine, 4]["file_mib"] < rows[engine, 32]["file_mib"]
