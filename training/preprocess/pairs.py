@@ -24,7 +24,7 @@ CROSS = "CROSS"
 _MAX_LANGUAGES = 63  # they are bits of an int64
 _DRAWS = 8  # times the cap; a bucket with no more combinations than this is written out
 _ROUNDS = 6  # each draws twice as much for the buckets that are short
-_CHUNK = 1 << 22  # combinations in memory at a time
+_CHUNK = 1 << 16  # combinations in memory at a time; they stay in the processor's cache
 _ORIENTATION = 1 << 32  # sets these draws apart from those of any round
 
 
