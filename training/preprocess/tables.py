@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -222,17 +223,20 @@ def _sources(meta: Path) -> list[dict[str, Any]]:
 
 def _arrow(table: pl.DataFrame, name: str) -> pa.Table:
     schema = SCHEMAS[name]
-    arrow = table.select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
-    columns = [_encoded(arrow.column(field.name), field) for field in schema]
+    columns = [_encoded(table.select(field.name), field.type) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _encoded(column: pa.ChunkedArray, field: pa.Field) -> pa.Array:
+def _encoded(table: pl.DataFrame, kind: pa.DataType) -> pa.Array:
     """Return a column in its field's type; dictionaries are in order of first appearance."""
-    if not pa.types.is_dictionary(field.type):
-        return column.combine_chunks().cast(field.type)
-    encoded = column.cast(pa.large_string()).combine_chunks().dictionary_encode()
-    return pa.DictionaryArray.from_arrays(
-        encoded.indices.cast(field.type.index_type),
-        encoded.dictionary.cast(field.type.value_type),
-    )
+    if not pa.types.is_dictionary(kind):
+        arrow = table.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return arrow.column(0).combine_chunks().cast(kind)
+    column = table.to_series()
+    categories = column if column.dtype == pl.Enum else column.cast(pl.Categorical)
+    values = categories.unique(maintain_order=True)
+    first, codes = values.to_physical().to_numpy(), categories.to_physical().to_numpy()
+    places = np.zeros(int(first.max(initial=0)) + 1, dtype=kind.index_type.to_pandas_dtype())
+    places[first] = np.arange(len(first))
+    texts = pa.array(values.cast(pl.String).to_list(), type=kind.value_type)
+    return pa.DictionaryArray.from_arrays(pa.array(places[codes]), texts)
