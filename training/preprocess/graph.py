@@ -50,12 +50,15 @@ def homonym_pairs(units: pl.DataFrame, *, most: int = 100) -> tuple[pl.DataFrame
     most (int): A name of more concepts than this is left out, for it would cost their square.
     RETURNS (tuple): The pairs, and how many names were left out.
     """
-    concepts, names = (units[column].to_numpy() for column in ("concept", "name"))
-    sizes = [int(column.max(initial=0)) + 1 for column in (names, concepts)]
-    names, concepts = separated(sorted_distinct(combined((names, concepts), sizes)), sizes)
+    columns = [units[column].to_numpy() for column in ("name", "concept")]
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    names, concepts = separated(sorted_distinct(combined(columns, sizes)), sizes)
     counts = np.bincount(names)
     shared = (counts[names] > 1) & (counts[names] <= most)
     named = pl.DataFrame({"name": names[shared], "concept": concepts[shared]})
     both = named.join(named.select("name", other="concept"), on="name")
-    pairs = both.filter(pl.col("concept") != pl.col("other")).select("concept", "other")
-    return pairs.unique().sort("concept", "other"), int((counts > most).sum())
+    both = both.filter(pl.col("concept") != pl.col("other"))
+    sizes = [sizes[1], sizes[1]]
+    keys = combined([both[column].to_numpy() for column in ("concept", "other")], sizes)
+    concepts, others = separated(sorted_distinct(keys), sizes)
+    return pl.DataFrame({"concept": concepts, "other": others}), int((counts > most).sum())

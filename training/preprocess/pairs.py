@@ -90,8 +90,8 @@ def _items(units: pl.DataFrame, languages: list[str], *, every: bool) -> pl.Data
     `languages` are the bits of all languages that the string has in its concept. With `every`,
     every string of the concept is there once more under the code after the last language's.
     """
-    code = pl.col("language").cast(pl.Enum(languages)).to_physical()
-    columns = units.select("concept", "name", code=code).cast(pl.Int64)
+    codes = pl.col("language").cast(pl.Enum(languages)).to_physical()
+    columns = units.select("concept", "name", code=codes).cast(pl.Int64)
     concept, name, code = (columns[column].to_numpy() for column in ("concept", "name", "code"))
     order = np.argsort(concept << 32 | name, kind="stable")
     concept, name, code = concept[order], name[order], code[order]
@@ -121,8 +121,10 @@ def _buckets(
     earlier (Int64): So is one whose right string has one of these.
     total, cap (Int64): Combinations, and pairs to draw at most.
     """
-    grouped = items.with_row_index("row").group_by("concept", "code", maintain_order=True)
-    runs = grouped.agg(left=pl.col("row").min().cast(pl.Int64), left_size=pl.len().cast(pl.Int64))
+    first = [pl.col(column).ne_missing(pl.col(column).shift()) for column in ("concept", "code")]
+    starts = items.select(pl.any_horizontal(first).arg_true()).to_series().cast(pl.Int64)
+    sizes = np.diff(starts.to_numpy(), append=items.height)
+    runs = items[starts].select("concept", "code", left=starts, left_size=sizes)
     before = {code: (1 << code) - 1 for code in range(len(languages))}
     runs = runs.with_columns(
         before=pl.col("code").replace_strict(before, default=-1, return_dtype=pl.Int64)

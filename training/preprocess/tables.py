@@ -107,8 +107,8 @@ def _names(
     place, places = pl.lit(0, pl.Int64), 1
     rows = conso.rows
     if rank is not None:
-        ranks = rank.rows.select("SAB", "TTY", pl.col("RANK").cast(pl.Int64, strict=False))
-        ranks = ranks.group_by("SAB", "TTY").agg(pl.col("RANK").max()).collect()
+        numbers = rank.rows.select("SAB", "TTY", pl.col("RANK").cast(pl.Int64, strict=False))
+        ranks = numbers.group_by("SAB", "TTY").agg(pl.col("RANK").max()).collect()
         places = ranks.height + 1
         best = pl.col("RANK").rank("dense", descending=True).cast(pl.Int64) - 1
         rows = rows.join(ranks.lazy().with_columns(place=best), on=["SAB", "TTY"], how="left")
