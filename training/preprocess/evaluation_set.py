@@ -9,7 +9,7 @@ import polars as pl
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.files import atomic_folder, write_manifest
 from training.preprocess.hashing import mix
-from training.preprocess.names import TrainingNames, alias_frame, concept_hashes
+from training.preprocess.names import TrainingNames, concept_hashes
 
 KIND = "evaluation-set"
 VERSION = 1
@@ -25,10 +25,9 @@ def write_evaluation_set(
     held_out (float), seed (int): As in `training_names`, for the manifest.
     RETURNS (dict): The manifest.
     """
-    aliases = alias_frame(table)
-    remaining = _without(aliases, names.held_out)
-    options = {"held_out": held_out, "seed": seed}
-    return _write_set(path, table, aliases, names.held_out, remaining, options)
+    aliases = _aliases(table, names)
+    hidden, remaining = aliases.filter("held_out"), aliases.filter(~pl.col("held_out"))
+    return _write_set(path, table, hidden, remaining, {"held_out": held_out, "seed": seed})
 
 
 def write_validation_set(
@@ -38,28 +37,30 @@ def write_validation_set(
 
     The dictionary has the validation concepts' other names, and so many concepts more as fill it.
     """
-    aliases = alias_frame(table)
+    aliases = _aliases(table, names)
     order = mix(seed, concept_hashes(table), 2)
     order[names.validation_concepts] = 0
     ranks = pl.DataFrame({"concept": np.arange(len(table), dtype=np.int32), "rank": order})
-    remaining = _without(_without(aliases, names.held_out), names.validation)
+    hidden = aliases.filter("validation")
+    remaining = aliases.filter(~pl.col("held_out") & ~pl.col("validation"))
     counts = remaining.group_by("concept").len().join(ranks, on="concept").sort("rank", "concept")
     kept = counts.filter(
         (pl.col("len").cum_sum() <= VALIDATION_NAMES) | (pl.col("rank") == 0)
     ).select("concept")
     remaining = remaining.join(kept, on="concept", how="semi")
     options = {"valid_concepts": valid_concepts, "seed": seed}
-    return _write_set(path, table, aliases, names.validation, remaining, options)
+    return _write_set(path, table, hidden, remaining, options)
 
 
-def _without(aliases: pl.DataFrame, hidden: pl.DataFrame) -> pl.DataFrame:
-    return aliases.join(hidden, on=["concept", "text"], how="anti")
+def _aliases(table: ConceptTable, names: TrainingNames) -> pl.DataFrame:
+    """Return the aliases as the source writes them, beside what `names` says of them."""
+    written = pl.DataFrame(pl.from_arrow(table.aliases.select(["alias"])))
+    return names.aliases.hstack(written)
 
 
 def _write_set(
     path: Path,
     table: ConceptTable,
-    aliases: pl.DataFrame,
     hidden: pl.DataFrame,
     remaining: pl.DataFrame,
     options: dict[str, Any],
@@ -69,17 +70,15 @@ def _write_set(
     Names stand as the source writes them. Of a hidden name's spellings that differ in case
     alone, the first is the query; none of them is in the dictionary.
     """
-    ids = pl.DataFrame(pl.from_arrow(table.concepts.select(["concept_id"])))
-    ids = ids.with_row_index("concept").with_columns(pl.col("concept").cast(pl.Int32))
-    asked = aliases.join(hidden, on=["concept", "text"], how="semi").join(ids, on="concept")
-    queries = asked.group_by("concept_id", "language", "text").agg(pl.col("alias").min())
+    ids = pl.DataFrame(pl.from_arrow(table.concepts.select(["concept_id"])))["concept_id"]
+    queries = hidden.group_by("concept", "language", "text").agg(pl.col("alias").min())
     with atomic_folder(path) as folder:
         (folder / "queries").mkdir()
         counts = {
-            language: _write(folder / "queries" / f"{language}.txt", rows)
+            language: _write(folder / "queries" / f"{language}.txt", rows, ids)
             for (language,), rows in sorted(queries.group_by("language"))
         }
-        dictionary = _write(folder / "dictionary.txt", remaining.join(ids, on="concept"))
+        dictionary = _write(folder / "dictionary.txt", remaining, ids)
         return write_manifest(
             folder,
             kind=KIND,
@@ -90,8 +89,10 @@ def _write_set(
         )
 
 
-def _write(path: Path, rows: pl.DataFrame) -> int:
+def _write(path: Path, rows: pl.DataFrame, concept_ids: pl.Series) -> int:
     """Write distinct lines, sorted bytewise; return how many there are."""
-    lines = rows.select(line=pl.concat_str("concept_id", pl.lit("||"), "alias")).unique()
-    lines.sort("line").write_csv(path, include_header=False, quote_style="never")
+    ids = concept_ids.gather(rows["concept"])
+    lines = rows.select(line=pl.concat_str(ids, pl.lit("||"), "alias")).sort("line")
+    lines = lines.filter(pl.col("line").ne_missing(pl.col("line").shift()))
+    lines.write_csv(path, include_header=False, quote_style="never")
     return lines.height

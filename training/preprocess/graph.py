@@ -5,6 +5,7 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable
+from training.preprocess.keys import combined, separated, sorted_distinct
 
 
 def graph_edges(table: ConceptTable, *, label: str) -> tuple[pl.DataFrame, list[str]]:
@@ -26,17 +27,10 @@ def graph_edges(table: ConceptTable, *, label: str) -> tuple[pl.DataFrame, list[
     number = {name: index for index, name in enumerate(labels)}
     ids = np.array([number.get(name, -1) for name in names], dtype=np.int32)
     heads, tails = (relations.column(name).to_numpy() for name in ("head", "tail"))
-    # One number that sorts as (target, source, relation): far cheaper than three columns.
-    rows, kinds = max(1, len(table)), max(1, len(labels))
-    keys = (tails.astype(np.int64) * rows + heads) * kinds + ids[codes]
-    keys = pl.Series(keys).unique().sort().to_numpy()
-    columns = {
-        "target": keys // (rows * kinds),
-        "source": keys // kinds % rows,
-        "relation": keys % kinds,
-    }
-    edges = pl.DataFrame({name: values.astype(np.int32) for name, values in columns.items()})
-    return edges, labels
+    sizes = len(table), len(table), len(labels)
+    keys = sorted_distinct(combined((tails, heads, ids[codes]), sizes))
+    columns = zip(("target", "source", "relation"), separated(keys, sizes), strict=True)
+    return pl.DataFrame(dict(columns)), labels
 
 
 def _codes_and_names(relations: pa.Table, column: str) -> tuple[np.ndarray, list[str]]:
@@ -56,10 +50,15 @@ def homonym_pairs(units: pl.DataFrame, *, most: int = 100) -> tuple[pl.DataFrame
     most (int): A name of more concepts than this is left out, for it would cost their square.
     RETURNS (tuple): The pairs, and how many names were left out.
     """
-    named = units.select("concept", "name").unique()
-    counts = named.group_by("name").len().filter(pl.col("len") > 1)
-    left_out = counts.filter(pl.col("len") > most).height
-    shared = named.join(counts.filter(pl.col("len") <= most), on="name", how="semi")
-    both = shared.join(shared.select("name", other="concept"), on="name")
-    pairs = both.filter(pl.col("concept") != pl.col("other")).select("concept", "other")
-    return pairs.unique().sort("concept", "other"), left_out
+    columns = [units[column].to_numpy() for column in ("name", "concept")]
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    names, concepts = separated(sorted_distinct(combined(columns, sizes)), sizes)
+    counts = np.bincount(names)
+    shared = (counts[names] > 1) & (counts[names] <= most)
+    named = pl.DataFrame({"name": names[shared], "concept": concepts[shared]})
+    both = named.join(named.select("name", other="concept"), on="name")
+    both = both.filter(pl.col("concept") != pl.col("other"))
+    sizes = [sizes[1], sizes[1]]
+    keys = combined([both[column].to_numpy() for column in ("concept", "other")], sizes)
+    concepts, others = separated(sorted_distinct(keys), sizes)
+    return pl.DataFrame({"concept": concepts, "other": others}), int((counts > most).sum())

@@ -7,12 +7,17 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.hashing import find_keys
 from training.preprocess.hashing import mix, string_hashes, uniform
+from training.preprocess.keys import combined, interned, is_first, separated
 
 VALIDATION_QUERIES = 0.3
 """Share of a validation concept's names that are queries."""
 
 TRADE_NAME_RELATIONS = ("has_tradename", "tradename_of")
+_NAME = ("concept", "text")
+_UNIT = ("concept", "language", "text")
+Hashes = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -22,15 +27,14 @@ class TrainingNames:
     strings (pa.Array): Distinct names, large_string, sorted bytewise; a name's id is its row.
     units (pl.DataFrame): concept, language, name (id), trade, distinct and sorted. A trade name
         comes from a related concept: it makes pairs, but is no name of the node.
-    held_out (pl.DataFrame): concept, text: the names that were left out, sorted.
-    validation (pl.DataFrame): concept, text: names left out of the validation concepts, sorted.
+    aliases (pl.DataFrame): Of every alias of the table concept, language, text (equal where the
+        training form is), and whether it was left out: held_out, or for validation.
     validation_concepts (int32 (v,)): Concepts that make no pairs.
     """
 
     strings: pa.Array
     units: pl.DataFrame
-    held_out: pl.DataFrame
-    validation: pl.DataFrame
+    aliases: pl.DataFrame
     validation_concepts: np.ndarray
 
     @property
@@ -47,36 +51,34 @@ def training_names(
     held_out (float): Share of each language's eligible names to hold out.
     valid_concepts (float): Share of the concepts that make no pairs, for validation.
     """
-    names = alias_frame(table).select("concept", "language", "text").unique()
-    hashes = concept_hashes(table)
-    hidden = hold_out(names, hashes, share=held_out, seed=seed)
-    chosen = np.flatnonzero(uniform(mix(seed, hashes, 1)) < valid_concepts).astype(np.int32)
-    rest = names.join(hidden, on=["concept", "text"], how="anti")
-    asked = rest.filter(pl.col("concept").is_in(chosen.tolist()))
+    texts, aliases = _texts(table)
+    languages = aliases["language"].unique().sort()
+    hashes = {
+        "concept": concept_hashes(table),
+        "text": string_hashes(_arrow(texts)),
+        "language": string_hashes(_arrow(languages.cast(pl.String))),
+    }
+    hidden = _among(aliases, hold_out(aliases, hashes, share=held_out, seed=seed), hashes)
+    chosen = np.flatnonzero(uniform(mix(seed, hashes["concept"], 1)) < valid_concepts)
+    asked = aliases.filter(pl.col("concept").is_in(chosen.tolist()) & ~hidden)
     queries = hold_out(asked, hashes, share=VALIDATION_QUERIES, seed=seed + 1)
-    own = rest.join(queries, on=["concept", "text"], how="anti")
-    trade = _trade_names(table, own)
-    units = pl.concat([own.with_columns(trade=pl.lit(False)), trade])
-    # What is a concept's own name does not count again as a trade name.
-    units = units.group_by("concept", "language", "text").agg(pl.col("trade").min())
-    strings = units.select("text").unique().sort("text").with_row_index("name")
-    units = units.join(strings, on="text").select(
-        "concept", "language", pl.col("name").cast(pl.Int32), "trade"
-    )
+    aliases = aliases.with_columns(held_out=hidden, validation=_among(aliases, queries, hashes))
+    own = aliases.filter(~pl.col("held_out") & ~pl.col("validation")).select(_UNIT)
+    units = _units(own, _trade_names(table, own), hashes)
+    used = np.zeros(len(texts), dtype=bool)
+    used[units["text"].to_numpy()] = True
+    names = (np.cumsum(used, dtype=np.int32) - 1)[units["text"].to_numpy()]
     return TrainingNames(
-        strings=_arrow(strings["text"]),
-        units=units.sort("concept", "language", "name"),
-        held_out=hidden,
-        validation=queries,
-        validation_concepts=chosen,
+        strings=_arrow(texts.filter(pl.Series(used))),
+        units=units.select(
+            "concept",
+            languages.gather(units["language"]),
+            pl.Series("name", names),
+            "trade",
+        ),
+        aliases=aliases,
+        validation_concepts=chosen.astype(np.int32),
     )
-
-
-def alias_frame(table: ConceptTable) -> pl.DataFrame:
-    """Return concept, language, alias and text: the alias in training form."""
-    columns = table.aliases.select(["concept", "language", "alias"])
-    frame = pl.DataFrame(pl.from_arrow(columns)).with_columns(pl.col("language").cast(pl.String))
-    return frame.with_columns(text=pl.col("alias").str.strip_chars().str.to_lowercase())
 
 
 def concept_hashes(table: ConceptTable) -> np.ndarray:
@@ -84,36 +86,72 @@ def concept_hashes(table: ConceptTable) -> np.ndarray:
     return string_hashes(table.concepts.column("concept_id").combine_chunks())
 
 
-def hold_out(names: pl.DataFrame, concepts: np.ndarray, *, share: float, seed: int) -> pl.DataFrame:
-    """Return the (concept, text) to hold out, sorted: a share of the eligible names by language.
+def hold_out(names: pl.DataFrame, hashes: Hashes, *, share: float, seed: int) -> np.ndarray:
+    """Return the keys of the (concept, text) to hold out, sorted: a share of the eligible names.
 
     Each language draws for itself; a text that one of its languages draws leaves the concept in
     all. Not eligible are texts that name several concepts, and of every concept the text that is
     drawn last, so that a name remains.
 
-    names (pl.DataFrame): concept, language, text; distinct.
-    concepts (uint64 (n,)): Stable hash of every concept.
+    names (pl.DataFrame): concept, language, text, as numbers.
+    hashes (Hashes): Stable hashes, uint64, of what the numbers of a column stand for.
     """
-    languages = string_hashes(_arrow(names["language"]))
-    texts = string_hashes(_arrow(names["text"]))
-    drawn = uniform(mix(seed, concepts[names["concept"].to_numpy()], texts, languages))
-    draws = names.select("concept", "text", draw=pl.Series(drawn))
-    merged = draws.group_by("concept", "text").agg(pl.col("draw").min())
-    merged = merged.with_columns(
-        shared=pl.len().over("text") > 1,
-        last=pl.col("draw") == pl.col("draw").max().over("concept"),
-    )
-    hidden = merged.filter((pl.col("draw") < share) & ~pl.col("shared") & ~pl.col("last"))
-    return hidden.select("concept", "text").sort("concept", "text")
+    parts = [hashes[column][_numbers(names[column])] for column in ("concept", "text", "language")]
+    drawn = uniform(mix(seed, *parts))
+    keys = _keys(names, hashes, _NAME)
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(is_first(keys[order]))
+    draws, keys = np.minimum.reduceat(drawn[order], starts), keys[order[starts]]
+    concepts, texts = _columns(keys, hashes, _NAME)
+    shared = np.bincount(texts)[texts] > 1
+    starts = np.flatnonzero(is_first(concepts))
+    last = np.repeat(np.maximum.reduceat(draws, starts), np.diff(starts, append=len(keys)))
+    return keys[(draws < share) & ~shared & (draws != last)]
+
+
+def _texts(table: ConceptTable) -> tuple[pl.Series, pl.DataFrame]:
+    """Return the distinct training forms, and of every alias concept, language and form's row."""
+    aliases = pl.DataFrame(pl.from_arrow(table.aliases.select(["concept", "language", "alias"])))
+    texts, rows = interned(aliases["alias"].str.strip_chars().str.to_lowercase())
+    languages = pl.Enum(aliases["language"].unique().cast(pl.String).sort())
+    return texts, aliases.select("concept", pl.col("language").cast(languages), text=pl.lit(rows))
 
 
 def _trade_names(table: ConceptTable, own: pl.DataFrame) -> pl.DataFrame:
-    """Return concept, language, text, trade: for trade name relations CUI1 gets CUI2's names."""
-    columns = table.relations.select(["head", "rela", "tail"])
-    relations = pl.DataFrame(pl.from_arrow(columns)).with_columns(pl.col("rela").cast(pl.String))
-    links = relations.filter(pl.col("rela").is_in(TRADE_NAME_RELATIONS)).select("head", "tail")
-    named = links.unique().join(own, left_on="tail", right_on="concept")
-    return named.select(concept="head", language="language", text="text", trade=pl.lit(True))
+    """Return concept, language, text: for trade name relations CUI1 gets CUI2's names."""
+    relations = pl.DataFrame(pl.from_arrow(table.relations.select(["head", "rela", "tail"])))
+    links = relations.filter(pl.col("rela").cast(pl.String).is_in(TRADE_NAME_RELATIONS))
+    named = links.select("head", "tail").unique().join(own, left_on="tail", right_on="concept")
+    return named.select("language", "text", concept="head")
+
+
+def _units(own: pl.DataFrame, trade: pl.DataFrame, hashes: Hashes) -> pl.DataFrame:
+    """Return concept, language, text, trade, distinct and sorted.
+
+    What is a concept's own name does not count again as a trade name.
+    """
+    marked = [2 * _keys(own, hashes, _UNIT), 2 * _keys(trade, hashes, _UNIT) + 1]
+    keys = np.sort(np.concatenate(marked))
+    keys = keys[is_first(keys >> 1)]
+    columns = dict(zip(_UNIT, _columns(keys >> 1, hashes, _UNIT), strict=True))
+    return pl.DataFrame({**columns, "trade": (keys & 1).astype(bool)})
+
+
+def _among(names: pl.DataFrame, found: np.ndarray, hashes: Hashes) -> pl.Series:
+    return pl.Series(find_keys(found, _keys(names, hashes, _NAME)) >= 0)
+
+
+def _keys(names: pl.DataFrame, hashes: Hashes, columns: tuple[str, ...]) -> np.ndarray:
+    sizes = [len(hashes[column]) for column in columns]
+    return combined([_numbers(names[column]) for column in columns], sizes)
+
+
+def _columns(keys: np.ndarray, hashes: Hashes, columns: tuple[str, ...]) -> list[np.ndarray]:
+    return separated(keys, [len(hashes[column]) for column in columns])
+
+
+def _numbers(column: pl.Series) -> np.ndarray:
+    return column.to_physical().to_numpy()
 
 
 def _arrow(strings: pl.Series) -> pa.Array:

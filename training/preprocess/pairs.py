@@ -24,7 +24,7 @@ CROSS = "CROSS"
 _MAX_LANGUAGES = 63  # they are bits of an int64
 _DRAWS = 8  # times the cap; a bucket with no more combinations than this is written out
 _ROUNDS = 6  # each draws twice as much for the buckets that are short
-_CHUNK = 1 << 22  # combinations in memory at a time
+_CHUNK = 1 << 16  # combinations in memory at a time; they stay in the processor's cache
 _ORIENTATION = 1 << 32  # sets these draws apart from those of any round
 
 
@@ -90,20 +90,22 @@ def _items(units: pl.DataFrame, languages: list[str], *, every: bool) -> pl.Data
     `languages` are the bits of all languages that the string has in its concept. With `every`,
     every string of the concept is there once more under the code after the last language's.
     """
-    codes = {name: code for code, name in enumerate(languages)}
-    coded = units.select(
-        "concept", code=pl.col("language").replace_strict(codes, return_dtype=pl.Int64), name="name"
-    )
-    bits = {code: 1 << code for code in codes.values()}
-    bit = pl.col("code").replace_strict(bits, return_dtype=pl.Int64)
-    strings = coded.group_by("concept", "name").agg(languages=bit.sum())
-    items = coded.join(strings, on=["concept", "name"])
+    codes = pl.col("language").cast(pl.Enum(languages)).to_physical()
+    columns = units.select("concept", "name", code=codes).cast(pl.Int64)
+    concept, name, code = (columns[column].to_numpy() for column in ("concept", "name", "code"))
+    order = np.argsort(concept << 32 | name, kind="stable")
+    concept, name, code = concept[order], name[order], code[order]
+    fresh = np.r_[True, (concept[1:] != concept[:-1]) | (name[1:] != name[:-1])]
+    starts = np.flatnonzero(fresh)
+    strings = np.cumsum(fresh) - 1
+    bits = np.bitwise_or.reduceat(1 << code, starts)
     if every:
-        last = pl.lit(len(languages), pl.Int64)
-        items = pl.concat(
-            [items, strings.select("concept", last.alias("code"), "name", "languages")]
-        )
-    return items.sort("concept", "code", "name")
+        concept, name = np.r_[concept, concept[starts]], np.r_[name, name[starts]]
+        code = np.r_[code, np.full(len(starts), len(languages))]
+        strings = np.r_[strings, np.arange(len(starts))]
+    order = np.argsort(concept << 32 | code, kind="stable")
+    items = {"concept": concept, "code": code, "name": name, "languages": bits[strings]}
+    return pl.DataFrame({column: values[order] for column, values in items.items()})
 
 
 def _buckets(
@@ -119,8 +121,10 @@ def _buckets(
     earlier (Int64): So is one whose right string has one of these.
     total, cap (Int64): Combinations, and pairs to draw at most.
     """
-    grouped = items.with_row_index("row").group_by("concept", "code", maintain_order=True)
-    runs = grouped.agg(left=pl.col("row").min().cast(pl.Int64), left_size=pl.len().cast(pl.Int64))
+    first = [pl.col(column).ne_missing(pl.col(column).shift()) for column in ("concept", "code")]
+    starts = items.select(pl.any_horizontal(first).arg_true()).to_series().cast(pl.Int64)
+    sizes = np.diff(starts.to_numpy(), append=items.height)
+    runs = items[starts].select("concept", "code", left=starts, left_size=sizes)
     before = {code: (1 << code) - 1 for code in range(len(languages))}
     runs = runs.with_columns(
         before=pl.col("code").replace_strict(before, default=-1, return_dtype=pl.Int64)
@@ -221,33 +225,49 @@ def _capped_combinations(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return bucket and number of the combinations drawn for the buckets that their caps cut."""
     caps, totals = columns["cap"], columns["total"]
-    kept = pl.DataFrame(schema={"bucket": pl.Int64, "number": pl.Int64})
+    kept = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     short = np.flatnonzero(totals > caps)
     for round_ in range(_ROUNDS if len(short) else 0):
         bucket, number = _draw(short, columns, round_)
         mine = _own(columns, languages, bucket, number)
-        fresh = pl.DataFrame({"bucket": bucket[mine], "number": number[mine]})
-        kept = _first(pl.concat([kept, fresh]), caps)
-        counts = np.bincount(kept["bucket"].to_numpy(), minlength=len(caps))
+        drawn = np.r_[kept[0], bucket[mine]], np.r_[kept[1], number[mine]]
+        kept = _first(*drawn, totals, caps)
+        counts = np.bincount(kept[0], minlength=len(caps))
         short = short[(counts[short] < caps[short]) & (totals[short] > _DRAWS * caps[short])]
         if not len(short):
             break
-    return kept["bucket"].to_numpy(), kept["number"].to_numpy()
+    return kept
 
 
 def _draw(
     short: np.ndarray, columns: dict[str, np.ndarray], round_: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return buckets and combination numbers, a bucket's in the order in which they count."""
-    totals, draws = columns["total"], (_DRAWS * columns["cap"][short]) << round_
-    sizes = np.minimum(totals[short], draws) if round_ == 0 else draws
+    totals, draws = columns["total"][short], (_DRAWS * columns["cap"][short]) << round_
+    small = totals <= draws if round_ == 0 else np.zeros(len(short), dtype=bool)
+    sizes = np.where(small, totals, draws)
     bucket = np.repeat(short, sizes)
     slot = np.arange(len(bucket)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     random = mix(columns["salt"][bucket], slot, round_)
-    all_of_it = totals[bucket] <= _DRAWS * columns["cap"][bucket]
-    number = np.where(all_of_it, slot, (random % totals[bucket].astype(np.uint64)).astype(np.int64))
-    order = np.lexsort([np.where(all_of_it, random, slot.astype(np.uint64)), bucket])
-    return bucket[order], number[order]
+    shuffled = np.repeat(small, sizes)
+    order = np.lexsort([random[shuffled], bucket[shuffled]])
+    drawn = (random % columns["total"][bucket].astype(np.uint64)).astype(np.int64)
+    drawn[shuffled] = slot[shuffled][order]
+    return bucket, drawn
+
+
+def _first(
+    bucket: np.ndarray, number: np.ndarray, totals: np.ndarray, caps: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Keep each bucket's first distinct combinations, up to its cap, in draw order."""
+    before = np.cumsum(totals) - totals
+    _, distinct = np.unique(before[bucket] + number, return_index=True)
+    distinct.sort()
+    order = distinct[np.argsort(bucket[distinct], kind="stable")]
+    counts = np.bincount(bucket[order], minlength=len(caps))
+    place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    kept = order[place < np.repeat(caps, counts)]
+    return bucket[kept], number[kept]
 
 
 def _unrank(
@@ -268,11 +288,3 @@ def _unrank(
         start + np.where(across, number // width, left),
         np.where(across, other + number % width, start + right),
     )
-
-
-def _first(drawn: pl.DataFrame, caps: np.ndarray) -> pl.DataFrame:
-    """Keep each bucket's first distinct combinations, up to its cap, in draw order."""
-    distinct = drawn.unique(["bucket", "number"], keep="first", maintain_order=True)
-    distinct = distinct.sort("bucket", maintain_order=True)
-    owner = distinct["bucket"].to_numpy()
-    return distinct.filter(np.arange(len(owner)) - np.searchsorted(owner, owner) < caps[owner])

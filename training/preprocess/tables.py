@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +15,7 @@ from spacy_bergamot.concepts import SCHEMAS, ConceptTable
 from spacy_bergamot.files import sha256
 from training.errors import BergamotError, Errors
 from training.preprocess.filters import Filters, require_known
+from training.preprocess.keys import combined, interned, is_first
 from training.preprocess.progress import timed
 from training.preprocess.relations import relation_frame
 from training.preprocess.rrf import COLUMNS, RrfTable, open_rrf
@@ -58,9 +60,9 @@ def build_concept_table(
         names = _with_types(meta, names, types, filters, dropped)
     if not names.height:
         raise BergamotError(Errors.T104.format(path=meta, dropped=dict(dropped)))
-    concepts = names.select("CUI").unique().sort("CUI").with_row_index("concept")
-    concepts = concepts.with_columns(pl.col("concept").cast(pl.Int32))
-    names = names.join(concepts, on="CUI", maintain_order="left").drop("CUI")
+    ids, rows = interned(names["CUI"])
+    concepts = pl.DataFrame({"CUI": ids, "concept": np.arange(len(ids), dtype=np.int32)})
+    names = _best_first(names.drop("CUI").with_columns(concept=rows), len(ids))
     with timed("Reading the relations"):
         relations = relation_frame(
             release["MRREL"], concepts, filters=filters, add_inverses=add_inverses, dropped=dropped
@@ -101,31 +103,44 @@ def _check_filters(meta: Path, conso: RrfTable, filters: Filters) -> None:
 def _names(
     conso: RrfTable, rank: RrfTable | None, filters: Filters, dropped: Counter[str]
 ) -> pl.DataFrame:
-    """Return the kept rows of MRCONSO, by concept and from the preferred name downwards.
-
-    English first, then MRRANK's rank, ISPREF = Y, TS = P, STT = PF, then the string itself.
-    """
-    columns = ["CUI", "LAT", "TS", "STT", "ISPREF", "SAB", "TTY", "CODE", "STR", "SUPPRESS"]
-    rows = conso.rows.select(columns).with_columns(problem=filters.name_problem())
-    counts = rows.group_by("problem").len().collect(engine="streaming")
+    """Return the kept rows of MRCONSO with their merit, for which see `_best_first`."""
+    place, places = pl.lit(0, pl.Int64), 1
+    rows = conso.rows
+    if rank is not None:
+        numbers = rank.rows.select("SAB", "TTY", pl.col("RANK").cast(pl.Int64, strict=False))
+        ranks = numbers.group_by("SAB", "TTY").agg(pl.col("RANK").max()).collect()
+        places = ranks.height + 1
+        best = pl.col("RANK").rank("dense", descending=True).cast(pl.Int64) - 1
+        rows = rows.join(ranks.lazy().with_columns(place=best), on=["SAB", "TTY"], how="left")
+        place = pl.col("place").fill_null(ranks.height)
+    merit = (pl.col("LAT") != "ENG").cast(pl.Int64) * places + place
+    for column, preferred in {"ISPREF": "Y", "TS": "P", "STT": "PF"}.items():
+        merit = merit * 2 + (pl.col(column) != preferred)
+    texts = pl.col("LAT", "SAB", "TTY").cast(pl.Categorical)
+    problem = filters.name_problem().cast(pl.Categorical)
+    read = rows.select("CUI", texts, "CODE", "STR", merit=merit, problem=problem)
+    names = read.collect(engine="streaming")
+    counts = names.group_by("problem").len()
     dropped.update({f"names: {why}": n for why, n in counts.iter_rows() if why})
-    kept = rows.filter(pl.col("problem").is_null()).drop("problem", "SUPPRESS")
-    if rank is None:
-        kept = kept.with_columns(RANK=pl.lit(0, dtype=pl.Int64))
-    else:
-        ranks = rank.rows.select("SAB", "TTY", pl.col("RANK").cast(pl.Int64, strict=False))
-        ranks = ranks.group_by("SAB", "TTY").agg(pl.col("RANK").max())
-        kept = kept.join(ranks, on=["SAB", "TTY"], how="left")
-    best_first = [
-        pl.col("LAT") != "ENG",
-        -pl.col("RANK").fill_null(-1),
-        pl.col("ISPREF") != "Y",
-        pl.col("TS") != "P",
-        pl.col("STT") != "PF",
-        *map(pl.col, ("STR", "LAT", "SAB", "TTY", "CODE")),
-    ]
-    ordered = kept.sort("CUI", *best_first).select("CUI", "LAT", "SAB", "TTY", "CODE", "STR")
-    return ordered.collect(engine="streaming")
+    return names.filter(pl.col("problem").is_null()).drop("problem")
+
+
+def _best_first(names: pl.DataFrame, concepts: int) -> pl.DataFrame:
+    """Sort names by concept and from the preferred name downwards.
+
+    English first, then MRRANK's rank, ISPREF = Y, TS = P, STT = PF, which are the merit; only
+    rows that are alike in all that are compared by their strings.
+    """
+    columns = [names[column].to_numpy() for column in ("concept", "merit")]
+    keys = combined(columns, [concepts, int(columns[1].max()) + 1])
+    order = np.argsort(keys, kind="stable")
+    first = is_first(keys[order])
+    alike = np.flatnonzero(~(first & np.r_[first[1:], True]))
+    rows = order[alike]
+    texts = names[rows].select(pl.col("STR", "LAT", "SAB", "TTY", "CODE").cast(pl.String))
+    texts = texts.with_columns(key=keys[rows], row=rows)
+    order[alike] = texts.sort("key", "STR", "LAT", "SAB", "TTY", "CODE")["row"]
+    return names[order].drop("merit")
 
 
 def _types(sty: RrfTable | None) -> pl.DataFrame:
@@ -181,7 +196,10 @@ def _aliases(names: pl.DataFrame) -> pl.DataFrame:
 
 def _codes(names: pl.DataFrame) -> pl.DataFrame:
     coded = names.filter(pl.col("CODE") != "").select("concept", source="SAB", code="CODE")
-    return coded.unique().sort("concept", "source", "code")
+    sources = pl.Enum(coded["source"].unique().cast(pl.String).sort())
+    coded = coded.with_columns(pl.col("source").cast(sources)).sort("concept", "source", "code")
+    fresh = [pl.col(column).ne_missing(pl.col(column).shift()) for column in coded.columns]
+    return coded.filter(pl.any_horizontal(fresh))
 
 
 def _counts(
@@ -222,17 +240,20 @@ def _sources(meta: Path) -> list[dict[str, Any]]:
 
 def _arrow(table: pl.DataFrame, name: str) -> pa.Table:
     schema = SCHEMAS[name]
-    arrow = table.select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
-    columns = [_encoded(arrow.column(field.name), field) for field in schema]
+    columns = [_encoded(table.select(field.name), field.type) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _encoded(column: pa.ChunkedArray, field: pa.Field) -> pa.Array:
+def _encoded(table: pl.DataFrame, kind: pa.DataType) -> pa.Array:
     """Return a column in its field's type; dictionaries are in order of first appearance."""
-    if not pa.types.is_dictionary(field.type):
-        return column.combine_chunks().cast(field.type)
-    encoded = column.cast(pa.large_string()).combine_chunks().dictionary_encode()
-    return pa.DictionaryArray.from_arrays(
-        encoded.indices.cast(field.type.index_type),
-        encoded.dictionary.cast(field.type.value_type),
-    )
+    if not pa.types.is_dictionary(kind):
+        arrow = table.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return arrow.column(0).combine_chunks().cast(kind)
+    column = table.to_series()
+    categories = column if column.dtype == pl.Enum else column.cast(pl.Categorical)
+    values = categories.unique(maintain_order=True)
+    first, codes = values.to_physical().to_numpy(), categories.to_physical().to_numpy()
+    places = np.zeros(int(first.max(initial=0)) + 1, dtype=kind.index_type.to_pandas_dtype())
+    places[first] = np.arange(len(first))
+    texts = pa.array(values.cast(pl.String).to_list(), type=kind.value_type)
+    return pa.DictionaryArray.from_arrays(pa.array(places[codes]), texts)

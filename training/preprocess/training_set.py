@@ -11,6 +11,7 @@ from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
 from spacy_bergamot.files import MANIFEST, atomic_folder, read_manifest, sha256, write_manifest
 from training.errors import BergamotError, Errors
 from training.preprocess.graph import csr_indptr, graph_edges, homonym_pairs
+from training.preprocess.keys import combined, separated, sorted_distinct
 from training.preprocess.names import TrainingNames, concept_hashes
 from training.preprocess.pairs import Caps, positive_pairs
 from training.preprocess.progress import timed
@@ -109,13 +110,15 @@ def write_training_set(
         edges, labels = graph_edges(table, label=relation_label)
     with timed("Finding homonyms"):
         homonyms, left_out = homonym_pairs(names.units)
-    own = names.units.filter(~names.units["trade"]).select("concept", "name").unique()
-    own = own.sort("concept", "name")
+    own = names.units.filter(~names.units["trade"])
     rows = len(table)
+    sizes = rows, len(names.strings)
+    keys = combined([own[column].to_numpy() for column in ("concept", "name")], sizes)
+    named, node_names = separated(sorted_distinct(keys), sizes)
     arrays = {
         "pairs": pairs,
-        "node_names_indptr": csr_indptr(own["concept"].to_numpy(), rows),
-        "node_names": own["name"].to_numpy(),
+        "node_names_indptr": csr_indptr(named, rows),
+        "node_names": node_names,
         "graph_indptr": csr_indptr(edges["target"].to_numpy(), rows),
         "graph_sources": edges["source"].to_numpy(),
         "graph_relations": edges["relation"].to_numpy(),
