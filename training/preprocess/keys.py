@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import count
+from math import prod
 
 import numpy as np
 import polars as pl
@@ -26,7 +27,12 @@ def interned(strings: pl.Series) -> tuple[pl.Series, np.ndarray]:
 
 
 def combined(columns: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
-    """Return columns of numbers, each below its size, as one of int64 that sorts alike."""
+    """Return columns of numbers, each below its size, as one of int64 that sorts alike.
+
+    RAISES (OverflowError): If so many combinations have no number; UMLS's need 60 of 63 bits.
+    """
+    if prod(map(int, sizes)) >= 1 << 63:
+        raise OverflowError(f"{' x '.join(map(str, sizes))} combinations")
     keys = columns[0].astype(np.int64)
     for column, size in zip(columns[1:], sizes[1:], strict=True):
         keys *= size

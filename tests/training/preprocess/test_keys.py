@@ -1,5 +1,6 @@
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,3 +41,10 @@ def test_combined_columns_sort_as_their_rows_and_come_apart_again(rows: list[tup
 @given(st.lists(st.integers(-5, 5)))
 def test_sorted_distinct(numbers: list[int]) -> None:
     assert sorted_distinct(np.array(numbers, dtype=np.int64)).tolist() == sorted(set(numbers))
+
+
+def test_what_has_no_number_is_refused():
+    column = np.array([0], dtype=np.int64)
+    combined([column] * 3, [1 << 20, 1 << 21, 1 << 21])
+    with pytest.raises(OverflowError):
+        combined([column] * 3, [1 << 21] * 3)
