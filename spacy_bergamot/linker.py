@@ -208,7 +208,8 @@ class BergamotLinker(Pipe):
     ) -> dict[str, Any]:
         """Learn from gold links how probable candidates are; saved with the pipeline.
 
-        examples (Iterable[Example]): References whose mentions have kb ids, or NIL.
+        examples (Iterable[Example]): References whose mentions have kb ids, or NIL; of `C1|C2`
+            either is right.
         precision (float | None): One more precision for which a threshold is sought.
         RETURNS (dict): Accuracy, calibration error, thresholds: all out of fold.
         RAISES (BergamotError): B053 if there are too few mentions.
@@ -223,7 +224,7 @@ class BergamotLinker(Pipe):
                 for one, gold in zip(candidates, known, strict=True):
                     if gold:
                         found.append(one)
-                        golds.append(frozenset({gold} - {EntityLinker.NIL}))
+                        golds.append(frozenset(gold.split("|")) - {EntityLinker.NIL})
         return self.calibrate_on(found, golds, precision=precision)
 
     def calibrate_on(
