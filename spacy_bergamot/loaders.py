@@ -74,12 +74,28 @@ def concept_table(path: str) -> Callable[[], ConceptTable]:
 
 
 def forget_paths() -> Callable[[Any], Any]:
-    """Clear `[paths]` of a pipeline's config, so that no path of this machine is packaged."""
+    """Clear `[paths]` of a pipeline's config, so that no path of this machine is packaged.
+
+    Settings of components that were taken from there, such as the name of a transformer, are
+    cleared too: they counted at initialisation only.
+    """
 
     def callback(nlp: Any) -> Any:
         paths = nlp.config.get("paths", {})
+        known = {path for path in paths.values() if path}
+        for name in nlp.component_names:
+            _clear(nlp.get_pipe_config(name), known)
         for key in paths:
             paths[key] = None
         return nlp
 
     return callback
+
+
+def _clear(settings: dict[str, Any], values: set[str]) -> None:
+    """Empty the strings in a nested dict that are among the values."""
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            _clear(value, values)
+        elif isinstance(value, str) and value in values:
+            settings[key] = ""
