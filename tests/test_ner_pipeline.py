@@ -1,4 +1,4 @@
-"""NER trained from a language model, with the linker behind it: trained, scored, packaged, loaded."""
+"""NER trained from a language model, the linker behind it: trained, scored, packaged, loaded."""
 
 import json
 import random
@@ -15,6 +15,7 @@ from spacy.util import load_config
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from training.corpora.registry import read_corpus
 from training.corpora.spacy_files import write_docbin
+from training.report import report
 
 ROOT = Path(__file__).parents[1]
 SENTENCES = [
@@ -89,6 +90,11 @@ def test_the_evaluation_reports_mentions_links_and_both(folder: Path):
     assert scores["link_accuracy"] > 0.7
     assert 0 < scores["link_end_to_end_f"] <= scores["ents_f"]
     assert scores["link_end_to_end_r"] <= scores["ents_r"]
+    (folder / "any.whl").touch()
+    printed = report(folder / "ner.json", folder)
+    assert f"{100 * scores['ents_f']:.1f}" in printed.splitlines()[1]
+    assert f"{100 * scores['link_end_to_end_f']:.1f}" in printed.splitlines()[2]
+    assert f"accuracy {100 * scores['link_accuracy']:.1f}" in printed
     best = json.loads((folder / "models/model-best/meta.json").read_text())["performance"]
     assert {"ents_f", "link_end_to_end_f", "link_accuracy", "link_mrr"} <= best.keys()
 

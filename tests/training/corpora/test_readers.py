@@ -91,7 +91,7 @@ GOLD = (
 def rows(corpus: Corpus) -> list[dict[str, Any]]:
     assert corpus.mentions.schema == MENTIONS
     assert corpus.documents.schema == DOCUMENTS
-    texts = dict(zip(*corpus.documents.select(["document", "text"]).to_pydict().values()))
+    texts = {row["document"]: row["text"] for row in corpus.documents.to_pylist()}
     found = corpus.mentions.to_pylist()
     assert len({row["id"] for row in found}) == len(found)
     for row in found:
@@ -280,6 +280,31 @@ def test_gold_lines_and_their_round_trip_through_spacy(tmp_path: Path):
     assert golds(again) == golds(corpus)
     assert rows(again)[0]["language"] == "SPA"
     assert rows(again)[1]["type"] == "DISO"
+
+
+def test_spacys_data_widen_what_is_no_token_and_leave_gaps_and_overlaps_to_the_group(
+    tmp_path: Path,
+):
+    import spacy
+    from spacy.tokens import DocBin
+
+    from training.corpora.spacy_files import write_docbin
+
+    write(tmp_path / "a.txt", BRAT_TEXT)
+    spans = ("0 5;16 24\tfever of night", "0 5\tfever", "10 14\tswea", "10 24\tsweat of night")
+    lines = (f"T{n}\tDISO {span}\n" for n, span in enumerate(spans, start=1))
+    write(tmp_path / "a.ann", "".join(lines))
+    counts = write_docbin(read_corpus(tmp_path), tmp_path / "a.spacy", label="X")
+    assert counts == (
+        "1 widened to whole tokens, 4 mentions, 2 entities, 1 discontinuous, no entities, "
+        "1 overlapping, no entities, 1 documents in a.spacy"
+    )
+    doc = next(DocBin().from_disk(tmp_path / "a.spacy").get_docs(spacy.blank("xx").vocab))
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [("fever", "X"), ("sweat of night", "X")]
+    assert [span.text for span in doc.spans["gold"]][2] == "sweat"
+    with pytest.raises(BergamotError, match=r"\[T126\]"):
+        write_docbin(read_corpus(write(tmp_path / "x/q.txt", "C1||x\n")), tmp_path / "b.spacy")
+    assert not (tmp_path / "b.spacy").exists()
 
 
 def test_a_corpus_is_written_and_opened(tmp_path: Path):
