@@ -47,7 +47,16 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "bergamot_linker",
     assigns=["token.ent_kb_id", "span._.kb_ents", "span._.candidates", "doc._.bergamot"],
     default_config=DEFAULT_CONFIG,
-    default_score_weights={"nel_micro_f": 1.0, "nel_micro_r": None, "nel_micro_p": None},
+    default_score_weights={
+        "link_end_to_end_f": 1.0,
+        "link_end_to_end_p": None,
+        "link_end_to_end_r": None,
+        "link_accuracy": None,
+        "link_mrr": None,
+        "nel_micro_f": None,
+        "nel_micro_r": None,
+        "nel_micro_p": None,
+    },
 )
 def make_linker(
     nlp: Language,

@@ -75,12 +75,37 @@ def concept_table(path: str) -> Callable[[], ConceptTable]:
 
 
 def forget_paths() -> Callable[[Any], Any]:
-    """Clear `[paths]` of a pipeline's config, so that no path of this machine is packaged."""
+    """Clear `[paths]` of a pipeline's config, so that no path of this machine is packaged.
+
+    Settings of components that were taken from there, and where a transformer came from, are
+    cleared too: they counted at initialisation only.
+    """
 
     def callback(nlp: Any) -> Any:
         paths = nlp.config.get("paths", {})
+        known = {f"${{paths.{key}}}" for key in paths} | {path for path in paths.values() if path}
+        for name, component in nlp.components:
+            _clear(nlp.get_pipe_config(name), known)
+            _forget_origin(getattr(component, "model", None), known)
         for key in paths:
             paths[key] = None
         return nlp
 
     return callback
+
+
+def _clear(settings: dict[str, Any], values: set[str]) -> None:
+    """Empty the strings in a nested dict that are among the values."""
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            _clear(value, values)
+        elif isinstance(value, str) and value in values:
+            settings[key] = ""
+
+
+def _forget_origin(model: Any, values: set[str]) -> None:
+    """Empty what a thinc model and the transformer in it remember of the folder they came from."""
+    for node in model.walk() if hasattr(model, "walk") else ():
+        if node.attrs.get("name") in values:
+            node.attrs["name"] = ""
+            node.transformer.config._name_or_path = ""

@@ -21,10 +21,11 @@ def score_linking(
 ) -> dict[str, Any]:
     """Score predicted links against gold ones.
 
-    Gold mentions are reference entities with a kb id. A predicted mention belongs to the gold one
-    with the same characters.
+    Gold mentions are reference entities with a kb id; of `C1|C2` either is right. A predicted
+    mention belongs to the gold one with the same characters.
 
-    RETURNS (dict): spaCy's `nel_*` scores (mentions that were not found are ignored there);
+    RETURNS (dict): spaCy's `nel_*` scores (mentions that were not found are ignored there, and
+        alternatives count as another concept);
         link_accuracy and link_recall@k over the gold mentions that were found and have a concept;
         link_mrr; link_nil_p, link_nil_r; link_end_to_end_p, _r, _f on (characters, concept), where
         missed mentions count.
@@ -42,7 +43,7 @@ def score_linking(
         candidates = _candidates(example.predicted, spans_key)
         linked = {place: c for place, c in golds.items() if c != EntityLinker.NIL}
         proposed = {place: c for place, c in guesses.items() if c != EntityLinker.NIL}
-        found += sum(proposed.get(place) == concept for place, concept in linked.items())
+        found += sum(proposed.get(place) in ids.split("|") for place, ids in linked.items())
         gold, predicted = gold + len(linked), predicted + len(proposed)
         for place in golds.keys() & guesses.keys():
             is_nil = golds[place] == EntityLinker.NIL
@@ -90,8 +91,9 @@ def _candidates(doc: Doc, spans_key: str | None) -> dict[tuple[int, int], list[s
     }
 
 
-def _rank(candidates: list[str], concept_id: str) -> int | None:
-    return candidates.index(concept_id) if concept_id in candidates else None
+def _rank(candidates: list[str], gold: str) -> int | None:
+    ranks = [candidates.index(id) for id in gold.split("|") if id in candidates]
+    return min(ranks, default=None)
 
 
 def _share(part: int, whole: int) -> float | None:

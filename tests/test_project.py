@@ -36,7 +36,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(project: Path) -> Path:
-    return next(project.glob("packages/*/dist/*.whl"))
+    return next(project.glob("packages/xx_bergamot_sample-*/dist/*.whl"))
 
 
 def test_every_step_leaves_its_output(project: Path):
@@ -52,6 +52,18 @@ def test_a_second_run_skips_what_is_done(project: Path):
     before = (project / "models/train/lm/manifest.json").stat().st_mtime_ns
     project_run(project, "train", overrides={"vars.max_steps": 30}, capture=True)
     assert (project / "models/train/lm/manifest.json").stat().st_mtime_ns == before
+
+
+def test_the_ner_workflow_scores_mentions_and_links_and_ends_in_a_wheel(project: Path):
+    overrides = {"vars.max_steps": 30, "vars.ner_steps": 100}
+    project_run(project, "ner", overrides=overrides, capture=True)
+    scores = json.loads((project / "metrics/ner.json").read_text())
+    assert scores["ents_f"] > 0.2
+    assert scores["link_accuracy"] > 0.5
+    assert scores["link_end_to_end_f"] > 0.1
+    wheel = next(project.glob("packages/*_ner-*/dist/*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        assert any("/transformer/" in name for name in archive.namelist())
 
 
 def test_the_open_workflow_imports_the_ontologies_of_a_folder(project: Path, tmp_path: Path):

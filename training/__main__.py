@@ -8,6 +8,7 @@ import typer
 
 from spacy_bergamot.errors import BergamotError
 from training.bergamot.cli import train_cli
+from training.corpora.cli import corpus_cli
 from training.download.umls import download_cli
 from training.download.wikidata import wikidata_cli
 from training.encode import encode_cli
@@ -32,6 +33,7 @@ app.command("preprocess")(preprocess_cli)
 app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     train_cli
 )
+app.command("corpus")(corpus_cli)
 app.command("encode")(encode_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("pairs")(pairs_cli)

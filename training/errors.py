@@ -47,6 +47,25 @@ class Errors(metaclass=Coded):
         ".tsv or .csv with a header of Babelon, SSSOM, or id and name; also packed. Not read: "
         "{unread}."
     )
+    T120 = "{path} cannot be read: {reason}. Correct the path, or download the file again."
+    T121 = (
+        "{path}:{line} is not UTF-8 (byte 0x{byte:02x}). Convert the file, such as with "
+        "iconv -f WINDOWS-1252 -t UTF-8."
+    )
+    T122 = "Unknown form of corpus '{form}'. Choose one of: {choices}."
+    T123 = (
+        "{path} has no file of {form}. Correct the path, or choose the form with --form: "
+        "`python -m training corpus --help` lists them."
+    )
+    T124 = "{path} has files of several forms: {forms}. Choose one with --form."
+    T125 = "Unknown language '{language}'. Choose one of: {choices}, or its ISO 639-1 code."
+    T126 = (
+        "There is no document of '{name}' for {path}. spaCy's data needs a corpus with texts; "
+        "with few documents change --dev-share."
+    )
+    T127 = "{path}:{line} is no {what}: {reason}. Mend or remove it."
+    T128 = "{path} has no column {column} in line 1; it has: {columns}. Correct the header."
+    T129 = "{path} cannot be read as {what}: {reason}. Write or download it again."
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "

@@ -214,6 +214,15 @@ def test_scores_count_missed_mentions(nlp):
     assert "nel_micro_f" in scores
 
 
+def test_either_of_two_gold_concepts_is_right_but_not_one_of_a_composite(nlp):
+    text = "fever"
+    for gold, right in {"C08|C10": 1, "C10|C08": 1, "C08|C01": 0, "C10+C08": 0}.items():
+        reference = nlp.make_doc(text)
+        reference.ents = [reference.char_span(0, len(text), label="X", kb_id=gold)]
+        scores = nlp.get_pipe("bergamot_linker").score([Example(nlp(text), reference)])
+        assert scores["link_accuracy"] == scores["link_end_to_end_f"] == right, gold
+
+
 def test_threads_may_share_a_pipeline(nlp):
     results = [None] * 8
 

@@ -85,6 +85,7 @@ def make_scratch(
         from transformers import BertConfig, BertModel
 
         trained = train_tokenizer(_texts(names), kind=tokenizer, vocab_size=vocab_size)
+        trained.model_max_length = positions = max(64, max_length)
         torch.manual_seed(seed)
         config = BertConfig(
             vocab_size=trained.vocab_size,
@@ -94,7 +95,7 @@ def make_scratch(
             intermediate_size=intermediate,
             hidden_dropout_prob=dropout,
             attention_probs_dropout_prob=dropout,
-            max_position_embeddings=max(64, max_length),
+            max_position_embeddings=positions,
             type_vocab_size=1,
             pad_token_id=trained.pad_token_id,
         )

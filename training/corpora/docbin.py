@@ -1,0 +1,43 @@
+"""spaCy's binary data: `doc.spans["gold"]` where there is one, else `doc.ents`."""
+
+from pathlib import Path
+
+from training.corpora.builder import CorpusBuilder
+from training.corpora.spacy_files import GOLD
+from training.errors import BergamotError, Errors
+from training.languages import LANGUAGES
+
+
+def sniff(path: Path, head: str) -> bool:
+    return path.suffix == ".spacy"
+
+
+def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
+    """Read DocBins; concepts are the spans' kb_id, several joined by | (any) or + (together).
+
+    RAISES (BergamotError): T129 for a file that is no DocBin.
+    """
+    import spacy
+    from spacy.tokens import DocBin
+
+    for path in files:
+        try:
+            docs = list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
+        except Exception as reason:  # msgpack, zlib and spaCy each raise their own
+            message = Errors.T129.format(path=path, what="spaCy's DocBin", reason=reason)
+            raise BergamotError(message) from None
+        for number, doc in enumerate(docs, start=1):
+            document = doc.user_data.get("document", f"{path.stem}-{number}")
+            language = doc.user_data.get("language", LANGUAGES.get(doc.lang_, ""))
+            place = f"{path} document {number}"
+            builder.document(document, doc.text, language=language, place=place)
+            for span in doc.spans.get(GOLD, doc.ents):
+                builder.mention(
+                    document,
+                    None,
+                    span.kb_id_.replace("+", "|").split("|"),
+                    place=place,
+                    spans=[(span.start_char, span.end_char)],
+                    type=span.label_,
+                    all_of="+" in span.kb_id_,
+                )

@@ -1,0 +1,49 @@
+"""Mantra GSC: one XML file a language and source, `Corpus/document/unit` with `text` and `e`."""
+
+from pathlib import Path
+from xml.etree.ElementTree import Element, ParseError, fromstring
+
+from training.corpora.builder import CorpusBuilder
+from training.corpora.text import read_text
+from training.errors import BergamotError, Errors
+from training.languages import LANGUAGES
+
+
+def sniff(path: Path, head: str) -> bool:
+    return path.suffix in (".xml", ".gz") and "<Corpus" in head
+
+
+def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
+    """Read the XML files; a unit is a document, called by file and unit.
+
+    RAISES (BergamotError): T127 naming the line that is no XML.
+    """
+    for path in files:
+        try:
+            corpus = fromstring(read_text(path))
+        except ParseError as reason:
+            line = reason.position[0]
+            message = Errors.T127.format(path=path, line=line, what="XML", reason=reason)
+            raise BergamotError(message) from None
+        code = corpus.get("lang", "").lower()
+        for unit in corpus.iter("unit"):
+            _take(unit, path, builder, language=LANGUAGES.get(code, code.upper()))
+
+
+def _take(unit: Element, path: Path, builder: CorpusBuilder, *, language: str) -> None:
+    name = unit.get("id", "")
+    document, place = f"{path.name.partition('.')[0]}/{name}", f"{path} {name}"
+    builder.document(document, unit.findtext("text") or "", language=language, place=place)
+    for entity in unit.iter("e"):
+        start, length = entity.get("offset", ""), entity.get("len", "")
+        if not (start.isdigit() and length.isdigit()):
+            builder.skip("malformed annotation", place)
+            continue
+        builder.mention(
+            document,
+            entity.text or None,
+            [entity.get("cui", "")],
+            place=place,
+            spans=[(int(start), int(start) + int(length))],
+            type=entity.get("grp", ""),
+        )

@@ -1,0 +1,163 @@
+"""Gold ids of other vocabularies and retired CUIs to the concepts of a concept table.
+
+MRCUI.RRF (UMLS Reference Manual, "Retired CUI Mapping"): CUI1|VER|REL|RELA|MAPREASON|CUI2|MAPIN|.
+REL is SY where CUI1 was merged into CUI2, RB, RN or RO where CUI2 is broader, narrower or otherwise
+related, DEL where there is no successor.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+
+from spacy_bergamot.concepts import ConceptTable
+from training.corpora.schema import MENTIONS, Corpus
+from training.corpora.text import numbered
+
+MERGED = ("SY",)
+RELATED = ("SY", "RB", "RN", "RO")
+
+# What vocabularies are called in corpora and in ontologies' ids: one name for each.
+_SAME = {
+    "MESH": "MSH", "MIM": "OMIM", "HPO": "HP", "DO": "DOID", "NCIT": "NCI", "ORPHANET": "ORPHA",
+    "ORDO": "ORPHA", "SNOMED": "SNOMEDCT", "SNOMEDCT_US": "SNOMEDCT", "SNOMED_CT": "SNOMEDCT",
+    "SCTSPA": "SNOMEDCT", "SCTID": "SNOMEDCT", "ICD10": "ICD10CM", "ICD-10": "ICD10CM",
+    "MEDDRA": "MDR",
+}  # fmt: skip
+
+logger = logging.getLogger(__name__)
+Successors = dict[str, dict[str, list[str]]]
+
+
+def map_concepts(
+    corpus: Corpus,
+    table: ConceptTable,
+    *,
+    vocabulary: str = "",
+    codes: Path | None = None,
+    mrcui: Path | None = None,
+    related: bool = False,
+) -> tuple[Corpus, dict[str, int]]:
+    """Return the corpus with concepts of the table as gold ids, and counts of what became of ids.
+
+    vocabulary (str): The one that ids without a prefix belong to, such as MSH; where not given
+        they are looked up in all, and left alone if those disagree.
+    codes (Path | None): `code<tab>concept` lines beside the table's own codes.
+    mrcui (Path | None): MRCUI.RRF.
+    related (bool): Follow retired CUIs to broader, narrower and related ones too.
+
+    A code of several concepts gives all of them; in a composite mention the first alone, so that
+    its parts stay as many. What cannot be mapped stays as it is: it is no NIL.
+    """
+    every = corpus.mentions["concepts"].to_pylist()
+    distinct = {value for ids in every for value in ids}
+    known = {value for value in distinct if value in table}
+    by_code = _by_code(distinct - known, table, vocabulary=vocabulary, codes=codes)
+    successors = _successors(mrcui, RELATED if related else MERGED) if mrcui else {}
+    targets: dict[str, tuple[str, list[str]]] = {}
+    for value in distinct:
+        if value in known:
+            targets[value] = ("already concepts", [value])
+        elif found := by_code.get(value):
+            targets[value] = ("mapped by code", found)
+        elif found := _current(value, successors, table):
+            targets[value] = ("retired, mapped", found)
+        elif value in successors:
+            targets[value] = ("retired, not in the table", [value])
+        elif value in by_code:
+            targets[value] = ("ambiguous, left", [value])
+        else:
+            targets[value] = ("unmapped", [value])
+    counts = Counter(targets[value][0] for ids in every for value in ids)
+    together = corpus.mentions["all_of"].to_pylist()
+    mapped = [
+        list(dict.fromkeys(c for v in ids for c in targets[v][1][: 1 if whole else None]))
+        for ids, whole in zip(every, together, strict=True)
+    ]
+    column = MENTIONS.get_field_index("concepts")
+    mentions = corpus.mentions.set_column(
+        column, MENTIONS.field(column), pa.array(mapped, MENTIONS.field(column).type)
+    )
+    facts = {**corpus.facts, "mapping": dict(counts)}
+    return replace(corpus, mentions=mentions, facts=facts), dict(counts)
+
+
+def _by_code(
+    ids: Iterable[str], table: ConceptTable, *, vocabulary: str, codes: Path | None
+) -> dict[str, list[str]]:
+    """Return the concepts of ids by their codes; none for what vocabularies disagree on."""
+    parts = {value: _parts(value, vocabulary) for value in ids}
+    local = [code for _, code in parts.values()]
+    code = pl.col("code").cast(pl.String).str.to_uppercase()
+    frame = (
+        pl.DataFrame(pl.from_arrow(table.codes))
+        .select("concept", pl.col("source").cast(pl.String), code=code)
+        .filter(pl.col("code").str.split(":").list.last().is_in(local))
+        .sort("concept")
+    )
+    found: dict[str, dict[str, list[str]]] = {}
+    for row, source, value in frame.iter_rows():
+        name, bare = _parts(value, source)
+        found.setdefault(bare, {}).setdefault(name, []).append(table.concept_id(row))
+    for number, line in numbered(codes) if codes else ():
+        value, _, concept = line.partition("\t")
+        if concept not in table:
+            logger.debug("%s:%d: %s is not in the table", codes, number, concept)
+            continue
+        name, bare = _parts(value, "")
+        found.setdefault(bare, {}).setdefault(name, []).append(concept)
+    return {
+        value: _agreed(found[bare], name)
+        for value, (name, bare) in parts.items()
+        if bare in found and (not name or name in found[bare])
+    }
+
+
+def _agreed(by_vocabulary: dict[str, list[str]], name: str) -> list[str]:
+    """Return a vocabulary's concepts, or those that all vocabularies name."""
+    if name:
+        return list(dict.fromkeys(by_vocabulary[name]))
+    sets = {frozenset(concepts) for concepts in by_vocabulary.values()}
+    return sorted(sets.pop()) if len(sets) == 1 else []
+
+
+def _parts(value: str, vocabulary: str) -> tuple[str, str]:
+    """Return a vocabulary's one name and the code in upper case."""
+    prefix, colon, code = value.upper().rpartition(":")
+    name = (prefix if colon else vocabulary).upper()
+    name = _SAME.get(name, name)
+    if len(name) > 5 and name[:-3] in _SAME.values():  # a translation, such as MSHSPA
+        name = name[:-3]
+    return name, code.strip()
+
+
+def _successors(mrcui: Path, followed: tuple[str, ...]) -> Successors:
+    """Return CUI1 to REL to CUI2 of the relations that are followed; deleted ones have none."""
+    found: Successors = {}
+    for _, line in numbered(mrcui):
+        retired, _, rel, _, _, successor = line.split("|")[:6]
+        by_rel = found.setdefault(retired, {})
+        if rel in followed and successor:
+            by_rel.setdefault(rel, []).append(successor)
+    return found
+
+
+def _current(value: str, successors: Successors, table: ConceptTable) -> list[str]:
+    """Return the concepts that a retired CUI became, by the closest relation that leads to any."""
+    seen, front = {value}, [value]
+    while front:
+        following: list[str] = []
+        for cui in front:
+            by_rel = successors.get(cui, {})
+            following += next((by_rel[rel] for rel in RELATED if rel in by_rel), [])
+        fresh = [cui for cui in dict.fromkeys(following) if cui not in seen]
+        seen.update(fresh)
+        found = sorted(cui for cui in fresh if cui in table)
+        if found:
+            return found
+        front = fresh
+    return []

@@ -1,0 +1,118 @@
+"""JSON lines: records of BigBIO's kb schema, and the project's own gold sentences."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from training.corpora.builder import CorpusBuilder
+from training.corpora.text import numbered, read_text
+from training.errors import BergamotError, Errors
+from training.languages import LANGUAGES
+
+
+def json_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield place and record of JSON lines, or of a `.json` with a list of records.
+
+    RAISES (BergamotError): T127 naming the line that is no JSON object.
+    """
+    if path.suffix == ".json":
+        text = read_text(path).removeprefix("\ufeff")
+        for number, record in enumerate(_parsed(path, text, 1) if text.strip() else [], start=1):
+            yield f"{path} record {number}", _object(path, 1, record)
+        return
+    for number, line in numbered(path):
+        yield f"{path}:{number}", _object(path, number, _parsed(path, line, number))
+
+
+def _parsed(path: Path, text: str, line: int) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as reason:
+        message = Errors.T127.format(path=path, line=line, what="JSON", reason=reason)
+        raise BergamotError(message) from None
+
+
+def _object(path: Path, line: int, record: Any) -> dict[str, Any]:
+    if not isinstance(record, dict):
+        message = Errors.T127.format(path=path, line=line, what="JSON object", reason=record)
+        raise BergamotError(message)
+    return record
+
+
+def _is_json(path: Path) -> bool:
+    return path.name.endswith((".jsonl", ".json", ".jsonl.gz"))
+
+
+def sniff_bigbio(path: Path, head: str) -> bool:
+    return _is_json(path) and '"passages"' in head
+
+
+def sniff_gold(path: Path, head: str) -> bool:
+    others = ('"passages"', '"UMLS_CUI"')
+    return _is_json(path) and '"text"' in head and not any(key in head for key in others)
+
+
+def read_bigbio(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
+    """Read `document_id, passages, entities` with `offsets, text, type, normalized`."""
+    for path in files:
+        for place, record in json_records(path):
+            try:
+                _take_bigbio(record, builder, place)
+            except (KeyError, TypeError, ValueError) as reason:
+                builder.skip(f"malformed record ({type(reason).__name__})", place)
+
+
+def _take_bigbio(record: dict[str, Any], builder: CorpusBuilder, place: str) -> None:
+    document, text = str(record["document_id"]), ""
+    for passage in record["passages"]:
+        for piece, (start, _) in zip(passage["text"], passage["offsets"], strict=True):
+            text = text.ljust(start)[:start] + piece
+    builder.document(document, text, place=place)
+    for entity in record["entities"]:
+        ids = [_prefixed(entry["db_name"], entry["db_id"]) for entry in entity["normalized"]]
+        builder.mention(
+            document,
+            " ".join(entity["text"]),
+            ids,
+            place=place,
+            spans=[(start, end) for start, end in entity["offsets"]],
+            type=entity["type"],
+        )
+
+
+def _prefixed(vocabulary: str | None, code: str | None) -> str:
+    """Return `MESH:D003920`; a code that has a prefix already keeps it."""
+    code = (code or "").strip()
+    return code if not code or not vocabulary or ":" in code else f"{vocabulary}:{code}"
+
+
+def read_gold(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
+    """Read `{"id", "language", "text", "entities": [{"start", "end", "concept_id"}]}` lines.
+
+    `concept_id` may be NIL, or `C1|C2` for alternatives; `label` is the entity's type.
+    """
+    for path in files:
+        for place, record in json_records(path):
+            try:
+                _take_gold(record, builder, place, path)
+            except (KeyError, TypeError, ValueError, AttributeError) as reason:
+                builder.skip(f"malformed record ({type(reason).__name__})", place)
+
+
+def _take_gold(record: dict[str, Any], builder: CorpusBuilder, place: str, path: Path) -> None:
+    number = place.rpartition(":")[2]
+    document = str(record.get("id") or f"{path.name.partition('.')[0]}-{number}")
+    code = record.get("language", "")
+    builder.document(
+        document, record["text"], language=LANGUAGES.get(code.lower(), code), place=place
+    )
+    for entity in record["entities"]:
+        builder.mention(
+            document,
+            entity.get("text"),
+            entity["concept_id"].split("|"),
+            place=place,
+            spans=[(entity["start"], entity["end"])],
+            type=entity.get("label", ""),
+        )

@@ -1,0 +1,93 @@
+"""The one shape of gold corpora: documents, and the mentions in them with their concepts.
+
+A corpus folder holds documents.arrow, mentions.arrow (Arrow IPC, one record batch) and a manifest.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from spacy_bergamot.concepts import read_arrow, write_arrow
+from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
+
+KIND = "corpus"
+VERSION = 1
+CONTEXT = 200  # characters on either side of a mention
+
+DOCUMENTS = pa.schema(
+    [
+        pa.field("document", pa.large_string(), nullable=False),
+        pa.field("language", pa.string(), nullable=False),
+        pa.field("text", pa.large_string(), nullable=False),
+    ]
+)
+MENTIONS = pa.schema(
+    [
+        pa.field("id", pa.large_string(), nullable=False),
+        pa.field("document", pa.large_string(), nullable=False),
+        pa.field("language", pa.string(), nullable=False),
+        pa.field("mention", pa.large_string(), nullable=False),
+        pa.field("starts", pa.list_(pa.int32()), nullable=False),
+        pa.field("ends", pa.list_(pa.int32()), nullable=False),
+        pa.field("context", pa.large_string(), nullable=False),
+        pa.field("type", pa.string(), nullable=False),
+        pa.field("concepts", pa.list_(pa.large_string()), nullable=False),
+        pa.field("all_of", pa.bool_(), nullable=False),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A gold corpus.
+
+    name (str): What it is called: the name of its file or folder.
+    documents (pa.Table): In the schema DOCUMENTS; empty where the set has mentions alone.
+    mentions (pa.Table): In the schema MENTIONS. `id` is the document and a running number; `starts`
+        and `ends` are offsets in characters of the document's text, several for a discontinuous
+        mention, none without a text; `context` is the text around the mention, or what the set
+        gives; `concepts` are the gold ids, none for NIL; `all_of` says that they are right
+        together, else any of them is.
+    skipped (dict[str, int]): What was left out, by reason.
+    facts (dict): What else the manifest says, such as how ids were mapped.
+    """
+
+    name: str
+    documents: pa.Table
+    mentions: pa.Table
+    skipped: dict[str, int]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def write(self, folder: Path | str) -> dict[str, Any]:
+        """Write the corpus as a folder, whole or not at all; return its manifest."""
+        with atomic_folder(Path(folder)) as target:
+            write_arrow(target / "documents.arrow", self.documents)
+            write_arrow(target / "mentions.arrow", self.mentions)
+            return write_manifest(
+                target,
+                kind=KIND,
+                version=VERSION,
+                name=self.name,
+                documents=self.documents.num_rows,
+                mentions=self.mentions.num_rows,
+                skipped=self.skipped,
+                facts=self.facts,
+            )
+
+    @classmethod
+    def open(cls, folder: Path | str) -> "Corpus":
+        """Open a folder that `write` made.
+
+        RAISES (BergamotError): If a file is missing, truncated, changed or of another version.
+        """
+        path = Path(folder)
+        manifest = read_manifest(path, kind=KIND, version=VERSION)
+        return cls(
+            name=manifest["name"],
+            documents=read_arrow(path / "documents.arrow"),
+            mentions=read_arrow(path / "mentions.arrow"),
+            skipped=manifest["skipped"],
+            facts=manifest["facts"],
+        )

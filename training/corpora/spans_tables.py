@@ -1,0 +1,112 @@
+"""Tables of spans beside text files: CodiEsp, DisTEMIST, BioNNE-L."""
+
+import re
+from pathlib import Path
+
+from training.corpora.brat import parse_spans
+from training.corpora.builder import CorpusBuilder
+from training.corpora.records import json_records
+from training.corpora.text import numbered, read_text
+from training.corpora.tsv import rows
+from training.errors import BergamotError, Errors
+
+_CODIESP = re.compile(r"[^\t\n]+\t(DIAGNOSTICO|PROCEDIMIENTO)\t[^\t\n]*\t[^\t\n]*\t\d")
+_SPANS = re.compile(r"\d+ \d+(;\d+ \d+)*")
+
+
+class Texts:
+    """The `.txt` files of a folder, by name; without any of them offsets do not count."""
+
+    def __init__(self, root: Path, builder: CorpusBuilder) -> None:
+        self.paths = {path.stem: path for path in sorted(root.rglob("*.txt"))}
+        self.builder = builder
+        self._taken: set[str] = set()
+
+    def mention(
+        self, document: str, mention: str, ids: list[str], spans: str, *, place: str, type: str
+    ) -> None:
+        """Take a mention at `1 5;8 12` of a document; several ids are right together."""
+        if not _SPANS.fullmatch(spans):
+            return self.builder.skip("malformed line", place)
+        if self.paths and document not in self._taken:
+            if document not in self.paths:
+                return self.builder.skip("annotation without its text file", place)
+            path = self.paths[document]
+            self.builder.document(document, read_text(path), place=path)
+            self._taken.add(document)
+        return self.builder.mention(
+            document,
+            mention,
+            ids,
+            place=place,
+            spans=parse_spans(spans) if self.paths else (),
+            type=type,
+            all_of=len(ids) > 1,
+        )
+
+
+def sniff_codiesp(path: Path, head: str) -> bool:
+    return path.suffix == ".tsv" and _CODIESP.match(head) is not None
+
+
+def read_codiesp(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
+    """Read `article, DIAGNOSTICO or PROCEDIMIENTO, code, mention, offsets` without a header."""
+    texts = Texts(root, builder)
+    for path in files:
+        for number, line in numbered(path):
+            place, fields = f"{path}:{number}", line.split("\t")
+            if len(fields) != 5:
+                builder.skip("malformed line", place)
+                continue
+            document, kind, code, mention, spans = fields
+            texts.mention(document, mention, [code], spans.strip(), place=place, type=kind)
+
+
+def sniff_distemist(path: Path, head: str) -> bool:
+    return {"filename", "off0", "off1"} <= set(head.partition("\n")[0].rstrip("\r").split("\t"))
+
+
+def read_distemist(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
+    """Read `filename, mark, label, off0, off1, span, code, semantic_rel`; codes may be joined by +.
+
+    Tables of mentions alone, without codes, give NIL.
+    """
+    texts = Texts(root, builder)
+    for path in files:
+        for place, row in rows(path, ("filename", "off0", "off1", "span"), builder):
+            texts.mention(
+                row["filename"],
+                row["span"],
+                row.get("code", "").split("+"),
+                f"{row['off0']} {row['off1']}",
+                place=place,
+                type=row.get("label", ""),
+            )
+
+
+def sniff_bionne(path: Path, head: str) -> bool:
+    return "UMLS_CUI" in head and "document_id" in head and path.suffix in (".tsv", ".json")
+
+
+def read_bionne(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
+    """Read `document_id, text, entity_type, spans (118-124,130-140), UMLS_CUI` as TSV or JSON.
+
+    RAISES (BergamotError): T127 if a `.json` is no list of records.
+    """
+    needed = ("document_id", "text", "entity_type", "spans", "UMLS_CUI")
+    texts = Texts(root, builder)
+    for path in files:
+        table = json_records(path) if path.suffix == ".json" else rows(path, needed, builder)
+        for place, row in table:
+            if missing := [name for name in needed if name not in row]:
+                raise BergamotError(
+                    Errors.T128.format(path=path, column=missing[0], columns=list(row))
+                )
+            texts.mention(
+                row["document_id"],
+                row["text"],
+                [row["UMLS_CUI"] or ""],
+                row["spans"].replace("-", " ").replace(",", ";"),
+                place=place,
+                type=row["entity_type"],
+            )

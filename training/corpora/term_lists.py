@@ -1,0 +1,76 @@
+"""Lists of mentions without documents: XL-BEL, COMETA, AskAPatient."""
+
+import re
+from functools import partial
+from pathlib import Path
+
+from training.corpora.builder import CorpusBuilder
+from training.corpora.text import numbered
+from training.corpora.tsv import rows
+from training.languages import LANGUAGES
+
+_XLBEL = re.compile(r"[^\s|]+(\|[^\s|]+)*\|\|[^|\n]")
+_TAGS = re.compile(r"</?tgt>")
+_ASKAPATIENT = re.compile(r"\.fold-\d+\.")
+
+
+def sniff_xlbel(path: Path, head: str) -> bool:
+    return path.name.endswith((".txt", ".txt.gz")) and _XLBEL.match(head) is not None
+
+
+def read_xlbel(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
+    """Read `CUI||mention` (v0.0) and `CUI||mention||context` (v1.0) lines.
+
+    `C1|C2` are alternatives. The language is that of a name such as de_1k_test_query.txt. The
+    context loses its <tgt> tags.
+    """
+    for path in files:
+        document = path.name.partition(".")[0]
+        language = LANGUAGES.get(document.partition("_")[0], "")
+        for number, line in numbered(path):
+            fields = line.split("||", 2)
+            if len(fields) < 2 or not fields[0]:
+                builder.skip("malformed line", f"{path}:{number}")
+                continue
+            builder.mention(
+                document,
+                fields[1],
+                re.split(r"[|+]", fields[0]),
+                place=f"{path}:{number}",
+                context=_TAGS.sub("", fields[2]) if len(fields) > 2 else "",
+                language=language,
+                all_of="+" in fields[0],
+            )
+
+
+def sniff_cometa(path: Path, head: str) -> bool:
+    columns = head.partition("\n")[0].rstrip("\r").split("\t")
+    return {"Term", "General SNOMED ID"} <= set(columns)
+
+
+def _read_cometa(column: str, files: list[Path], root: Path, builder: CorpusBuilder) -> None:
+    for path in files:
+        document = path.name.partition(".")[0]
+        for place, row in rows(path, ("Term", column), builder):
+            context = row.get("Example", "")
+            builder.mention(document, row["Term"], [row[column]], place=place, context=context)
+
+
+read_cometa = partial(_read_cometa, "General SNOMED ID")
+read_cometa_specific = partial(_read_cometa, "Specific SNOMED ID")
+
+
+def sniff_askapatient(path: Path, head: str) -> bool:
+    return _ASKAPATIENT.search(path.name) is not None and "\t" in head.partition("\n")[0]
+
+
+def read_askapatient(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
+    """Read folds of `code<tab>concept's name<tab>phrase`, in UTF-8 or ISO 8859-1."""
+    for path in files:
+        document = path.name.removesuffix(".txt")
+        for number, line in numbered(path, fallback="latin-1"):
+            fields = line.split("\t")
+            if len(fields) < 3:
+                builder.skip("malformed line", f"{path}:{number}")
+                continue
+            builder.mention(document, fields[2], [fields[0]], place=f"{path}:{number}")

@@ -1,0 +1,53 @@
+"""Text of corpora from files that may be gzipped; line ends are left as they are."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from training.errors import BergamotError, Errors
+
+_HEAD = 4096  # bytes that tell a format
+
+
+def read_text(path: Path, *, fallback: str | None = None) -> str:
+    """Return a file's text, in UTF-8 or else in the encoding `fallback`.
+
+    RAISES (BergamotError): T120 for a file that cannot be read, T121 naming the first line that
+        is not UTF-8.
+    """
+    try:
+        data = path.read_bytes()
+        data = gzip.decompress(data) if path.suffix == ".gz" else data
+    except (OSError, EOFError, zlib.error) as reason:
+        raise BergamotError(Errors.T120.format(path=path, reason=reason)) from None
+    try:
+        return data.decode("utf8")
+    except UnicodeDecodeError as reason:
+        if fallback is not None:
+            return data.decode(fallback)
+        line = data.count(b"\n", 0, reason.start) + 1
+        message = Errors.T121.format(path=path, line=line, byte=data[reason.start])
+        raise BergamotError(message) from None
+
+
+def numbered(path: Path, *, fallback: str | None = None) -> Iterator[tuple[int, str]]:
+    """Yield number (from 1) and text of the lines that are not blank; a line feed ends one."""
+    text = read_text(path, fallback=fallback).removeprefix("\ufeff")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, line.rstrip("\r")
+
+
+def head(path: Path) -> str:
+    """Return the first characters of a file, whatever their encoding; nothing of an odd file."""
+    try:
+        if path.suffix == ".gz":
+            with gzip.open(path) as packed:
+                data = packed.read(_HEAD)
+        else:
+            with path.open("rb") as stream:
+                data = stream.read(_HEAD)
+    except (OSError, EOFError, zlib.error):
+        return ""
+    return data.decode("utf8", errors="replace").removeprefix("\ufeff").lstrip()
