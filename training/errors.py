@@ -47,6 +47,18 @@ class Errors(metaclass=Coded):
         ".tsv or .csv with a header of Babelon, SSSOM, or id and name; also packed. Not read: "
         "{unread}."
     )
+    T140 = "The protocol '{protocol}' needs training queries. Give them with --train."
+    T141 = "Unknown way to count several golds: '{value}'. Choose one of: {choices}."
+    T142 = "The pipeline {path} has no bergamot_linker, only: {pipes}. Add one, or name another."
+    T143 = "Unknown way to treat golds out of the dictionary: '{value}'. Choose one of: {choices}."
+    T144 = (
+        "There are {predicted} predicted documents and {gold} gold ones. Give the same documents."
+    )
+    T145 = "{path} is no spaCy DocBin: {reason}. Write it with DocBin.to_disk."
+    T146 = (
+        "Document {number} (from 0) is not the same on both sides: '{found}' and '{expected}'. "
+        "Give the same documents in the same order."
+    )
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "

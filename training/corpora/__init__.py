@@ -1,0 +1,1 @@
+"""Corpora of annotated documents in one Arrow schema."""
