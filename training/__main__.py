@@ -12,6 +12,7 @@ from training.download.umls import download_cli
 from training.download.wikidata import wikidata_cli
 from training.encode import encode_cli
 from training.evaluate.cli import evaluate_cli
+from training.evaluate.report.cli import evaluate_report_cli
 from training.evaluate.spans import evaluate_links_cli
 from training.ontology.cli import import_cli
 from training.pairs import export_pairs_cli, pairs_cli
@@ -33,6 +34,7 @@ app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown
 )
 app.command("encode")(encode_cli)
 app.command("evaluate")(evaluate_cli)
+app.command("evaluate-report")(evaluate_report_cli)
 app.command("evaluate-links")(evaluate_links_cli)
 app.command("pairs")(pairs_cli)
 app.command("export-pairs")(export_pairs_cli)

@@ -59,6 +59,7 @@ class Errors(metaclass=Coded):
         "Document {number} (from 0) is not the same on both sides: '{found}' and '{expected}'. "
         "Give the same documents in the same order."
     )
+    T147 = "{path} is no history of a training run: {reason}. The trainer writes history.json."
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "

@@ -16,19 +16,14 @@ class Hierarchy:
 
     def __init__(self, table: ConceptTable) -> None:
         self.table = table
+        self._distances: dict[tuple[str, str], int | None] = {}
 
     def distance(self, one: str, other: str) -> int | None:
         """Return the number of steps between two concepts; None if above MOST or unknown."""
-        start, goal = self.rows.get(one), self.rows.get(other)
-        if start is None or goal is None:
-            return 0 if one == other else None
-        front, seen = {start}, {start}
-        for steps in range(MOST + 1):
-            if goal in front:
-                return steps
-            front = {row for near in front for row in self._near(near)} - seen
-            seen |= front
-        return None
+        pair = (min(one, other), max(one, other))
+        if pair not in self._distances:
+            self._distances[pair] = self._walk(*pair)
+        return self._distances[pair]
 
     def credit(self, predicted: str, gold: str) -> float:
         """Return 1 / (1 + distance), 0 where there is none."""
@@ -36,10 +31,12 @@ class Hierarchy:
         return 0.0 if steps is None else 1 / (1 + steps)
 
     def parents(self, concept_id: str) -> set[str]:
-        return self._related(concept_id, PARENT_RELATIONS)
+        """Return the ids of the concepts right above, by either direction of a relation."""
+        return self._ids(concept_id, self._edges[0])
 
     def children(self, concept_id: str) -> set[str]:
-        return self._related(concept_id, CHILD_RELATIONS)
+        """Return the ids of the concepts right below, by either direction of a relation."""
+        return self._ids(concept_id, self._edges[1])
 
     def types(self, concept_id: str) -> set[str]:
         """Return the semantic types of a concept, none if it is unknown."""
@@ -55,25 +52,56 @@ class Hierarchy:
     def rows(self) -> dict[str, int]:
         return {concept_id: row for row, concept_id in enumerate(self.table)}
 
-    def _related(self, concept_id: str, rels: tuple[str, ...]) -> set[str]:
+    def _ids(self, concept_id: str, edges: "_Csr") -> set[str]:
         row = self.rows.get(concept_id)
-        if row is None:
-            return set()
-        return {self.table.concept_id(tail) for _, _, tail in self.table.related(row, rels=rels)}
+        return set() if row is None else {self.table.concept_id(near) for near in edges.of(row)}
+
+    def _walk(self, one: str, other: str) -> int | None:
+        """Search from both ends, the smaller front first, until the fronts meet."""
+        if one == other:
+            return 0
+        start, goal = self.rows.get(one), self.rows.get(other)
+        if start is None or goal is None:
+            return None
+        small, large = {start}, {goal}
+        seen = {start, goal}
+        for steps in range(1, MOST + 1):
+            if len(small) > len(large):
+                small, large = large, small
+            near = {row for member in small for row in self._near(member)}
+            if near & large:
+                return steps
+            small = near - seen
+            seen |= small
+        return None
 
     def _near(self, row: int) -> list[int]:
-        indptr, members = self._steps
-        return members[indptr[row] : indptr[row + 1]].tolist()
+        up, down = self._edges
+        return up.of(row) + down.of(row)
 
     @cached_property
-    def _steps(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return indptr and rows of every concept's neighbours, both directions of a row."""
+    def _edges(self) -> tuple["_Csr", "_Csr"]:
+        """Return every concept's parents and its children."""
         rel = self.table.column("relations", "rel").cast(pa.string())
-        wanted = pa.array([*PARENT_RELATIONS, *CHILD_RELATIONS], type=pa.string())
-        chosen = np.flatnonzero(pa.compute.is_in(rel, value_set=wanted).to_numpy(False))
-        heads = self.table.keys("relations")[chosen]
-        tails = self.table.column("relations", "tail").to_numpy(zero_copy_only=False)[chosen]
-        sources, targets = np.concatenate([heads, tails]), np.concatenate([tails, heads])
-        order = np.argsort(sources, kind="stable")
-        indptr = np.searchsorted(sources[order], np.arange(len(self.table) + 1))
-        return indptr, targets[order]
+        heads = self.table.keys("relations")
+        tails = self.table.column("relations", "tail").to_numpy(zero_copy_only=False)
+        above, below = (
+            pa.compute.is_in(rel, value_set=pa.array(kinds, pa.string())).to_numpy(False)
+            for kinds in (PARENT_RELATIONS, CHILD_RELATIONS)
+        )
+        children = np.concatenate([heads[above], tails[below]])
+        parents = np.concatenate([tails[above], heads[below]])
+        count = len(self.table)
+        return _Csr(children, parents, count), _Csr(parents, children, count)
+
+
+class _Csr:
+    """Targets of every row, without repetition."""
+
+    def __init__(self, sources: np.ndarray, targets: np.ndarray, count: int) -> None:
+        pairs = np.unique(np.stack([sources, targets], axis=1), axis=0)
+        self.targets = pairs[:, 1]
+        self.indptr = np.searchsorted(pairs[:, 0], np.arange(count + 1))
+
+    def of(self, row: int) -> list[int]:
+        return self.targets[self.indptr[row] : self.indptr[row + 1]].tolist()
