@@ -15,6 +15,7 @@ from training.evaluate.readers import read_dictionary
 from training.evaluate.report import sections
 from training.evaluate.report.blocks import Block, to_html, to_markdown
 from training.evaluate.report.curves import training_section
+from training.evaluate.report.published import published_section
 from training.evaluate.report.tsne import tsne_section
 from training.evaluate.results import Results
 
@@ -38,6 +39,14 @@ def evaluate_report_cli(
         list[str] | None,
         typer.Option("--lm", help="Language model shown in the plane: NAME=FOLDER; repeatable"),
     ] = None,
+    release: Annotated[
+        str,
+        typer.Option(help='What the dictionary is, such as "UMLS 2020AA", for published figures'),
+    ] = "",
+    published: Annotated[
+        list[str] | None,
+        typer.Option(help="SET=PUBLISHED: what a set of ours is called in published.json"),
+    ] = None,
 ) -> None:
     """Write a self-contained report, and the same as Markdown."""
     blocks = report_blocks(
@@ -46,6 +55,8 @@ def evaluate_report_cli(
         histories=_paths(history, "training"),
         dictionary=dictionary,
         lms=_paths(lm, "lm"),
+        release=release,
+        published=dict(map(named, published or [])),
     )
     for path, write in ((output, to_html), (output.with_suffix(".md"), to_markdown)):
         with atomic_file(path) as temporary:
@@ -60,6 +71,8 @@ def report_blocks(
     histories: Mapping[str, Path],
     dictionary: Path | None = None,
     lms: Mapping[str, Path],
+    release: str = "",
+    published: Mapping[str, str] | None = None,
 ) -> list[Block]:
     """Return the whole report; sections whose input is not given are left out."""
     hierarchy = Hierarchy(ConceptTable.open(concepts)) if concepts is not None else None
@@ -67,6 +80,7 @@ def report_blocks(
     blocks = [
         *sections.overview(figures),
         *sections.accuracy(figures),
+        *published_section(figures, release=release, sets=published),
         *sections.significance(figures),
         *sections.recall(figures),
         *sections.breakdowns(results),
