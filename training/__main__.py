@@ -18,6 +18,7 @@ from training.ontology.cli import import_cli
 from training.pairs import export_pairs_cli, pairs_cli
 from training.preprocess.cli import preprocess_cli
 from training.report import report_cli
+from training.tasks.cli import app as tasks
 
 app = typer.Typer(
     help="Make a BERGAMOT language model: preprocess, train, encode, evaluate.",
@@ -39,6 +40,7 @@ app.command("evaluate-links")(evaluate_links_cli)
 app.command("pairs")(pairs_cli)
 app.command("export-pairs")(export_pairs_cli)
 app.command("report")(report_cli)
+app.add_typer(tasks, name="tasks")
 
 
 def main() -> None:

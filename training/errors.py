@@ -60,6 +60,15 @@ class Errors(metaclass=Coded):
         "Give the same documents in the same order."
     )
     T147 = "{path} is no history of a training run: {reason}. The trainer writes history.json."
+    T150 = "Fewer than two of the groups {groups} have names in {path}. Choose others with --group."
+    T151 = "{path} has no column {missing}. It needs a header with Mean, Term1 and Term2."
+    T152 = "{path} has only {count} rows with two terms and a mean; three are needed."
+    T153 = "Unknown format '{value}'. Choose one of: {choices}."
+    T154 = "{path} holds no {form} records: {reason}. Correct the path or the format."
+    T155 = (
+        "The training records have the labels {labels}; test labels that they lack: {unknown}. "
+        "Two labels are needed, and every one of the test records."
+    )
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "
