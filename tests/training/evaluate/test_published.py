@@ -18,8 +18,8 @@ def test_every_figure_has_a_source(entry: dict):
     assert entry["metric"] in {"acc@1", "acc@5", "acc@1_names", "acc@5_names"}
 
 
-def figures(group: str, protocol: str = "full") -> dict:
-    systems = {"exact": {group: {"acc@1_names": 12.34}}}
+def figures(group: str, protocol: str = "full", mentions: int = 1000) -> dict:
+    systems = {"exact": {group: {"acc@1_names": 12.34, "n": mentions}}}
     return {"protocol": protocol, "systems": systems, "further_protocols": {}}
 
 
@@ -28,10 +28,11 @@ def test_published_figures_stand_beside_ours():
     (row,) = next(block for block in blocks if isinstance(block, Table)).rows
     assert row[3:5] == ("78.7", "exact 12.3")
     assert row[5] == "no: their dictionary is the paper's, ours not said"
-    (row,) = next(
-        block for block in published_section(figures("xlbel_en"), release="the paper's")
-        if isinstance(block, Table)
-    ).rows  # fmt: skip
+    blocks = list(published_section(figures("xlbel_en", mentions=90), release="the paper's"))
+    (row,) = next(block for block in blocks if isinstance(block, Table)).rows
+    assert row[5] == "no: theirs are 1000 mentions, ours 90"
+    blocks = list(published_section(figures("xlbel_en"), release="the paper's"))
+    (row,) = next(block for block in blocks if isinstance(block, Table)).rows
     assert row[5] == "yes"
 
 
@@ -46,4 +47,4 @@ def test_sets_by_another_name_other_protocols_and_unknown_sets():
     ).rows
     assert row[4] == "protocol not run"
     assert not list(published_section(figures("invented")))
-    assert comparable({"dictionary": "UMLS 2020AB"}, "UMLS 2020AA").startswith("no")
+    assert comparable({"dictionary": "UMLS 2020AB"}, "UMLS 2020AA", 5).startswith("no")

@@ -29,8 +29,9 @@ def published_section(
         if group is None:
             continue
         part = parts.get(entry["protocol"])
-        ours = "protocol not run"
+        ours, mentions = "protocol not run", None
         if part is not None:
+            mentions = next(iter(part["systems"].values()))[group]["n"]
             ours = ", ".join(
                 f"{system} {table[group][entry['metric']]:.1f}"
                 for system, table in part["systems"].items()
@@ -38,7 +39,7 @@ def published_section(
         label = f"{entry['paper']}: {entry['system']}" + " (second-hand)" * entry["secondary"]
         rows.append(
             (group, label, entry["metric"], f"{entry['value']:.1f}", ours,
-             comparable(entry, release), entry["source"])
+             comparable(entry, release, mentions), entry["source"])
         )  # fmt: skip
     if not rows:
         return
@@ -48,11 +49,14 @@ def published_section(
     yield Text(f"Not in the file, as no source was at hand: {'; '.join(known['not_found'])}.")
 
 
-def comparable(entry: Mapping[str, Any], release: str) -> str:
+def comparable(entry: Mapping[str, Any], release: str, mentions: int | None) -> str:
     """Return "yes", or why our figure does not compare with a published one."""
-    if entry["dictionary"] == release:
-        return "yes"
-    return f"no: their dictionary is {entry['dictionary']}, ours {release or 'not said'}"
+    reasons = []
+    if entry["dictionary"] != release:
+        reasons.append(f"their dictionary is {entry['dictionary']}, ours {release or 'not said'}")
+    if mentions is not None and entry.get("mentions", mentions) != mentions:
+        reasons.append(f"theirs are {entry['mentions']} mentions, ours {mentions}")
+    return f"no: {'; '.join(reasons)}" if reasons else "yes"
 
 
 def _key(name: str) -> str:
