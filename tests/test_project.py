@@ -43,6 +43,10 @@ def test_every_step_leaves_its_output(project: Path):
     report = json.loads((project / "metrics/held_out.json").read_text())
     assert set(report["systems"]) == {"exact", "tf-idf", "untrained", "trained"}
     assert len(report["systems"]["trained"]) == 12  # ten languages, macro, micro
+    page = (project / "metrics/report.html").read_text()
+    for title in ("Accuracy", "Calibration", "Error analysis", "Training", "Names in the plane"):
+        assert f"<h2>{title}</h2>" in page
+    assert (project / "metrics/report.md").is_file()
     history = json.loads((project / "models/train/history.json").read_text())
     assert history[-1]["step"] == 30
     assert {"text", "node", "intermodal", "dgi"} <= history[-1].keys()

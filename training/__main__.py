@@ -13,11 +13,14 @@ from training.download.umls import download_cli
 from training.download.wikidata import wikidata_cli
 from training.encode import encode_cli
 from training.evaluate.cli import evaluate_cli
+from training.evaluate.report.cli import evaluate_report_cli
+from training.evaluate.spans import evaluate_links_cli
 from training.kb import kb_cli
 from training.ontology.cli import import_cli
 from training.pairs import export_pairs_cli, pairs_cli
 from training.preprocess.cli import preprocess_cli
 from training.report import report_cli
+from training.tasks.cli import app as tasks
 
 app = typer.Typer(
     help="Make a BERGAMOT language model: preprocess, train, encode, evaluate.",
@@ -36,9 +39,12 @@ app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown
 app.command("corpus")(corpus_cli)
 app.command("encode")(encode_cli)
 app.command("evaluate")(evaluate_cli)
+app.command("evaluate-report")(evaluate_report_cli)
+app.command("evaluate-links")(evaluate_links_cli)
 app.command("pairs")(pairs_cli)
 app.command("export-pairs")(export_pairs_cli)
 app.command("report")(report_cli)
+app.add_typer(tasks, name="tasks")
 
 
 def main() -> None:

@@ -66,6 +66,28 @@ class Errors(metaclass=Coded):
     T127 = "{path}:{line} is no {what}: {reason}. Mend or remove it."
     T128 = "{path} has no column {column} in line 1; it has: {columns}. Correct the header."
     T129 = "{path} cannot be read as {what}: {reason}. Write or download it again."
+    T140 = "The protocol '{protocol}' needs training queries. Give them with --train."
+    T141 = "Unknown way to count several golds: '{value}'. Choose one of: {choices}."
+    T142 = "The pipeline {path} has no bergamot_linker, only: {pipes}. Add one, or name another."
+    T143 = "Unknown way to treat golds out of the dictionary: '{value}'. Choose one of: {choices}."
+    T144 = (
+        "There are {predicted} predicted documents and {gold} gold ones. Give the same documents."
+    )
+    T145 = "{path} is no spaCy DocBin: {reason}. Write it with DocBin.to_disk."
+    T146 = (
+        "Document {number} (from 0) is not the same on both sides: '{found}' and '{expected}'. "
+        "Give the same documents in the same order."
+    )
+    T147 = "{path} is no history of a training run: {reason}. The trainer writes history.json."
+    T150 = "Fewer than two of the groups {groups} have names in {path}. Choose others with --group."
+    T151 = "{path} has no column {missing}. It needs a header with Mean, Term1 and Term2."
+    T152 = "{path} has only {count} rows with two terms and a mean; three are needed."
+    T153 = "Unknown format '{value}'. Choose one of: {choices}."
+    T154 = "{path} holds no {form} records: {reason}. Correct the path or the format."
+    T155 = (
+        "The training records have the labels {labels}; test labels that they lack: {unknown}. "
+        "Two labels are needed, and every one of the test records."
+    )
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from functools import cached_property
 
-import numpy as np
-
 from spacy_bergamot.text import normalize
 
 
@@ -32,17 +30,3 @@ class Dictionary:
     @cached_property
     def concept_ids(self) -> frozenset[str]:
         return frozenset(concept for concepts in self.concepts for concept in concepts)
-
-    def distinct_concepts(self, rows: np.ndarray, k: int) -> list[str]:
-        """Return the first k distinct concepts of names in ranked order.
-
-        A name's concepts count in order of their id: a string alone cannot tell them apart.
-        """
-        found: dict[str, None] = {}
-        for row in rows:
-            if row < 0:
-                break
-            found.update(dict.fromkeys(self.concepts[row]))
-            if len(found) >= k:
-                break
-        return list(found)[:k]

@@ -1,60 +1,146 @@
-"""Acc@k over names and over concepts, per group and on average."""
+"""Acc@k over names and over concepts, per group and on average; NIL; credit for near misses."""
 
 from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from training.errors import BergamotError, Errors
 from training.evaluate.dictionary import Dictionary
+from training.evaluate.hierarchy import Hierarchy
+from training.evaluate.ranking import Ranked, rank
 from training.evaluate.readers import Query
 from training.evaluate.retrievers import Retriever
+from training.evaluate.statistics import bootstrap_interval
 
 KS = (1, 5)
+GOLDS = ("any", "all", "annotated", "each")
+NEVER = np.iinfo(np.int32).max
+"""The rank of a gold concept that was not found."""
+
+Table = dict[str, dict[str, float]]
+
+
+class GoldRanks(NamedTuple):
+    """Ranks from 0 of gold concepts, NEVER where they were not found.
+
+    owner (int64 (m,)): Query of every entry. concept (int64 (m,)): Among distinct concepts.
+    name (int64 (m,)): Of the first name that names the concept.
+    """
+
+    owner: np.ndarray
+    concept: np.ndarray
+    name: np.ndarray
+
+
+def gold_ranks(queries: Sequence[Query], ranked: Sequence[Ranked], golds: str = "any") -> GoldRanks:
+    """Return the ranks of the gold concepts of every query that has some.
+
+    golds (str): Of several gold concepts, "any" counts by the best rank (SapBERT, XL-BEL), "all"
+        by the worst, "annotated" by the worst where the annotation means all of them, and "each"
+        as an entry of its own (xMEN).
+    RAISES (BergamotError): T141 for another word.
+    """
+    if golds not in GOLDS:
+        raise BergamotError(Errors.T141.format(value=golds, choices=", ".join(GOLDS)))
+    entries = []
+    for number, (query, found) in enumerate(zip(queries, ranked, strict=True)):
+        if not query.concept_ids:
+            continue
+        places = {concept: place for place, concept in enumerate(found.concepts)}
+        pairs = [
+            (places[c], found.name_ranks[places[c]]) if c in places else (NEVER, NEVER)
+            for c in sorted(query.concept_ids)
+        ]
+        if golds == "each":
+            entries += [(number, *pair) for pair in pairs]
+            continue
+        every = golds == "all" or (golds == "annotated" and query.all_of)
+        choose: Callable = max if every else min
+        entries.append((number, choose(p for p, _ in pairs), choose(n for _, n in pairs)))
+    return GoldRanks(*np.array(entries, dtype=np.int64).reshape(-1, 3).T)
 
 
 def evaluate(
     retriever: Retriever, queries: list[Query], dictionary: Dictionary, *, ks: tuple[int, ...] = KS
-) -> dict[str, dict[str, float]]:
-    """Return {group: {"n", "acc@k" over concepts, "acc@k_names" over names}}, in percent.
+) -> Table:
+    """Rank the concepts for every query and tabulate them; see `tabulate`."""
+    mentions = [query.mention for query in queries]
+    return tabulate(queries, rank(retriever, mentions, dictionary, max(ks)), ks=ks)
+
+
+def tabulate(
+    queries: Sequence[Query],
+    ranked: Sequence[Ranked],
+    *,
+    ks: tuple[int, ...] = KS,
+    golds: str = "any",
+    hierarchy: Hierarchy | None = None,
+    samples: int = 0,
+    group_of: Callable[[Query], str] = lambda query: query.group,
+) -> Table:
+    """Return {group: {"n", "acc@k" over concepts, "acc@k_names" over names, "mrr"}}, in percent.
 
     A hit is a gold concept among the top k distinct concepts, or among the concepts of the top k
     names (SapBERT's script). The group "micro" is over all queries, "macro" over the groups.
+
+    hierarchy (Hierarchy | None): Adds "acc@1_tree": the mean credit of the first concept.
+    samples (int): Bootstrap samples of the 95 % interval "acc@1_low" to "acc@1_high"; 0 for none.
     """
-    hits: dict[str, list[list[bool]]] = defaultdict(list)
-    ranked = _ranked_concepts(retriever, queries, dictionary, max(ks))
-    for query, (concepts, rows) in zip(queries, ranked, strict=True):
-        row = [bool(query.concept_ids.intersection(concepts[:k])) for k in ks]
-        for k in ks:
-            named = {c for name in rows[:k] if name >= 0 for c in dictionary.concepts[name]}
-            row.append(bool(query.concept_ids & named))
-        hits[query.group].append(row)
-    columns = [f"acc@{k}" for k in ks] + [f"acc@{k}_names" for k in ks]
-    table = {group: _shares(columns, rows) for group, rows in sorted(hits.items())}
+    owner, concept, name = gold_ranks(queries, ranked, golds)
+    columns = {f"acc@{k}": (concept < k).astype(float) for k in ks}
+    columns |= {f"acc@{k}_names": (name < k).astype(float) for k in ks}
+    columns["mrr"] = np.where(concept < NEVER, 1 / (1.0 + concept), 0.0)
+    if hierarchy is not None:
+        columns["acc@1_tree"] = np.array(
+            [_credit(hierarchy, queries[row], ranked[row]) for row in owner.tolist()]
+        )
+    groups = np.array([group_of(queries[row]) for row in owner.tolist()], dtype=object)
+    table: Table = {
+        group: _shares(columns, groups == group, samples) for group in sorted(set(groups))
+    }
     if table:
         macro = {c: float(np.mean([row[c] for row in table.values()])) for c in columns}
-        everything = [row for rows in hits.values() for row in rows]
-        table |= {"macro": {"n": len(queries), **macro}, "micro": _shares(columns, everything)}
+        micro = _shares(columns, np.ones(len(owner), dtype=bool), samples)
+        table |= {"macro": {"n": len(owner), **macro}, "micro": micro}
     return table
 
 
-def _ranked_concepts(
-    retriever: Retriever, queries: list[Query], dictionary: Dictionary, k: int
-) -> list[tuple[list[str], np.ndarray]]:
-    """Return k distinct concepts and the names' rows of every query, fetching until k are there."""
-    mentions = [query.mention for query in queries]
-    results: list[tuple[list[str], np.ndarray] | None] = [None] * len(queries)
-    open_rows, fetch = list(range(len(queries))), 4 * k
-    while open_rows:
-        found = retriever.search([mentions[row] for row in open_rows], fetch)
-        unfinished = []
-        for row, names in zip(open_rows, found, strict=True):
-            concepts = dictionary.distinct_concepts(names, k)
-            results[row] = (concepts, names)
-            if len(concepts) < k and names[-1] >= 0 and fetch < len(dictionary):
-                unfinished.append(row)
-        open_rows, fetch = unfinished, min(4 * fetch, len(dictionary))
-    return [result for result in results if result is not None]
+def nil_scores(queries: Sequence[Query], ranked: Sequence[Ranked]) -> dict[str, float | None]:
+    """Return precision and recall of NIL in percent, None where nothing was found or is to find."""
+    gold = np.array([not query.concept_ids for query in queries], dtype=bool)
+    said = np.array([found.nil for found in ranked], dtype=bool)
+    both = int((gold & said).sum())
+    counts = {"nil_gold": int(gold.sum()), "nil_predicted": int(said.sum())}
+    precision = 100 * both / said.sum() if said.any() else None
+    recall = 100 * both / gold.sum() if gold.any() else None
+    return {**counts, "nil_p": precision, "nil_r": recall}
 
 
-def _shares(columns: list[str], rows: list[list[bool]]) -> dict[str, float]:
-    shares = 100 * np.asarray(rows, dtype=float).mean(0)
-    return {"n": len(rows), **dict(zip(columns, map(float, shares), strict=True))}
+def index_loss(
+    exact: Sequence[Ranked], indexed: Sequence[Ranked], ks: tuple[int, ...] = (1, 10)
+) -> dict[str, float]:
+    """Return the share, in percent, of exact search's first k concepts that the index found too."""
+    totals: dict[str, list[float]] = defaultdict(list)
+    for truth, found in zip(exact, indexed, strict=True):
+        for k in ks:
+            best = set(truth.concepts[:k])
+            if best:
+                totals[f"kept@{k}"].append(len(best & set(found.concepts[:k])) / len(best))
+    return {name: 100 * float(np.mean(values)) for name, values in totals.items()}
+
+
+def _credit(hierarchy: Hierarchy, query: Query, found: Ranked) -> float:
+    if not found.concepts:
+        return 0.0
+    return max(hierarchy.credit(found.concepts[0], gold) for gold in query.concept_ids)
+
+
+def _shares(columns: dict[str, np.ndarray], rows: np.ndarray, samples: int) -> dict[str, float]:
+    shares = {"n": int(rows.sum())}
+    values = {name: 100 * float(column[rows].mean()) for name, column in columns.items()}
+    if samples:
+        low, high = bootstrap_interval(columns["acc@1"][rows], samples=samples)
+        values |= {"acc@1_low": 100 * low, "acc@1_high": 100 * high}
+    return {**shares, **values}

@@ -1,24 +1,62 @@
-"""Which mentions count: full, filtered, filtered_0.2 (medical_crossing's sets)."""
+"""Which mentions count.
 
+- full: all.
+- filtered: the mention (lower case, stripped) is no name of the dictionary (medical_crossing).
+- filtered_0.2: of those, no name is nearer than Levenshtein / longest length < 0.2.
+- not_in_train: the mention (lower case, stripped) is no mention of the training queries.
+- zero_shot: none of its gold concepts is one of the training queries.
+"""
+
+from collections.abc import Sequence
+
+from training.errors import BergamotError, Errors
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.readers import Query
 
-PROTOCOLS = ("full", "filtered", "filtered_0.2")
+PROTOCOLS = ("full", "filtered", "filtered_0.2", "not_in_train", "zero_shot")
 _RATIO = 0.2
 
 
-def select(queries: list[Query], dictionary: Dictionary, protocol: str) -> list[Query]:
-    """Return the queries of a protocol; duplicates are kept.
+def select(
+    queries: list[Query],
+    dictionary: Dictionary,
+    protocol: str,
+    *,
+    train: Sequence[Query] | None = None,
+) -> list[Query]:
+    """Return the queries of a protocol; duplicates are kept."""
+    kept = membership(queries, dictionary, protocol, train=train)
+    return [query for query, counts in zip(queries, kept, strict=True) if counts]
 
-    full: all. filtered: the mention (lower case, stripped) is no name of the dictionary.
-    filtered_0.2: of those, no name is nearer than Levenshtein / longest length < 0.2.
+
+def membership(
+    queries: Sequence[Query],
+    dictionary: Dictionary,
+    protocol: str,
+    *,
+    train: Sequence[Query] | None = None,
+) -> list[bool]:
+    """Tell of every query whether it counts under a protocol.
+
+    RAISES (BergamotError): T305 for an unknown protocol, T140 if it needs training queries.
     """
+    if protocol not in PROTOCOLS:
+        raise BergamotError(Errors.T305.format(protocol=protocol, choices=", ".join(PROTOCOLS)))
     if protocol == "full":
-        return queries
-    kept = [query for query in queries if _folded(query) not in dictionary.rows]
+        return [True] * len(queries)
     if protocol == "filtered":
-        return kept
-    return [query for query in kept if not has_near_name(_folded(query), dictionary)]
+        return [_folded(query) not in dictionary.rows for query in queries]
+    if protocol == "filtered_0.2":
+        mentions = {_folded(query) for query in queries} - dictionary.rows.keys()
+        far = {mention for mention in mentions if not has_near_name(mention, dictionary)}
+        return [_folded(query) in far for query in queries]
+    if train is None:
+        raise BergamotError(Errors.T140.format(protocol=protocol))
+    if protocol == "not_in_train":
+        seen = {_folded(query) for query in train}
+        return [_folded(query) not in seen for query in queries]
+    known = {concept for query in train for concept in query.concept_ids}
+    return [not query.concept_ids & known for query in queries]
 
 
 def has_near_name(mention: str, dictionary: Dictionary) -> bool:

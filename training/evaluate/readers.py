@@ -4,6 +4,7 @@
 - `.concept` folders (medical_crossing, BioSyn): `id||start|end||type||mention||CUI`, a file a
   document, optionally with trailing bars.
 - gold sentences: JSON lines {"language", "text", "entities": [{"start", "end", "concept_id"}]}.
+- corpora that `training.corpora` wrote.
 """
 
 import json
@@ -12,6 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from training.corpora.schema import Corpus
 from training.errors import BergamotError, Errors
 from training.lines import numbered_lines
 
@@ -23,14 +25,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Query:
-    """A mention with its gold concepts; a retriever is right if it finds any of them.
+    """A mention with its gold concepts; without any it is NIL.
 
-    group (str): What results are reported by: a language, or the name of the file.
+    group (str): What results are reported by: a language, a corpus, or the name of the file.
+    type (str): Entity type of the annotation. language, document (str): Where they are known.
+    context (str): Text around the mention, which `<tgt>mention</tgt>` may mark.
+    all_of (bool): The annotation means all of its concepts (a composite mention), not any.
     """
 
     mention: str
     concept_ids: frozenset[str]
     group: str
+    type: str = ""
+    language: str = ""
+    document: str = ""
+    context: str = ""
+    all_of: bool = False
 
 
 @dataclass
@@ -39,6 +49,12 @@ class QuerySet:
 
     queries: list[Query]
     skipped: dict[str, int]
+
+    def add(self, other: "QuerySet") -> None:
+        """Append another set, and add its counts."""
+        self.queries += other.queries
+        for reason, count in other.skipped.items():
+            self.skipped[reason] = self.skipped.get(reason, 0) + count
 
 
 def read_dictionary(path: Path) -> list[tuple[str, str]]:
@@ -55,15 +71,27 @@ def read_dictionary(path: Path) -> list[tuple[str, str]]:
     return entries
 
 
-def read_queries(path: Path) -> QuerySet:
-    """Read one set of queries: a `.txt`, a `.jsonl` of gold sentences, or a `.concept` folder."""
-    if path.is_dir():
-        return _read_folder(path)
-    reader = _read_gold if path.suffix == ".jsonl" else _read_lines
-    return reader(path)
+def read_queries(path: Path, *, nil: bool = False) -> QuerySet:
+    """Read one set: a `.txt`, a `.jsonl` of gold sentences, a `.concept` folder or a corpus.
+
+    nil (bool): Keep mentions that are annotated as NIL; otherwise they are skipped and counted.
+    """
+    read = _read_folder(path) if path.is_dir() else _read_file(path)
+    if not nil:
+        linked = [query for query in read.queries if query.concept_ids]
+        if len(linked) < len(read.queries):
+            read.skipped[NIL] = len(read.queries) - len(linked)
+        read.queries = linked
+    return read
+
+
+def _read_file(path: Path) -> QuerySet:
+    return (_read_gold if path.suffix == ".jsonl" else _read_lines)(path)
 
 
 def _read_folder(path: Path) -> QuerySet:
+    if (path / "mentions.arrow").is_file():
+        return _read_corpus(path)
     files = sorted(path.glob("*.concept"))
     if files:
         return _read_concept_files(files, group=path.name)
@@ -72,11 +100,26 @@ def _read_folder(path: Path) -> QuerySet:
         raise BergamotError(Errors.T303.format(path=path))
     whole = QuerySet([], {})
     for file in files:
-        part = read_queries(file)
-        whole.queries += part.queries
-        for reason, count in part.skipped.items():
-            whole.skipped[reason] = whole.skipped.get(reason, 0) + count
+        whole.add(_read_file(file))
     return whole
+
+
+def _read_corpus(path: Path) -> QuerySet:
+    corpus = Corpus.open(path)
+    queries = [
+        Query(
+            row["mention"],
+            frozenset(row["concepts"]),
+            corpus.name,
+            type=row["type"] or "",
+            language=row["language"] or "",
+            document=row["document"] or "",
+            context=row["context"] or "",
+            all_of=bool(row["all_of"]),
+        )
+        for row in corpus.mentions.to_pylist()
+    ]
+    return QuerySet(queries, dict(corpus.skipped))
 
 
 def _read_lines(path: Path) -> QuerySet:
@@ -86,7 +129,8 @@ def _read_lines(path: Path) -> QuerySet:
         if len(fields) < 2 or not fields[0] or not fields[1].strip():
             _skip(result, "malformed line", f"{path}:{number}")
             continue
-        result.queries.append(Query(fields[1], _concepts(fields[0]), path.stem))
+        context = fields[2] if len(fields) > 2 else ""
+        result.queries.append(Query(fields[1], _concepts(fields[0]), path.stem, context=context))
     return result
 
 
@@ -98,7 +142,9 @@ def _read_concept_files(files: list[Path], *, group: str) -> QuerySet:
             if len(fields) < 5 or not fields[3].strip() or not fields[4]:
                 _skip(result, "malformed line", f"{path}:{number}")
                 continue
-            result.queries.append(Query(fields[3], _concepts(fields[4]), group))
+            concepts = _concepts(fields[4])
+            query = Query(fields[3], concepts, group, type=fields[2], document=path.stem)
+            result.queries.append(query)
     return result
 
 
@@ -112,18 +158,23 @@ def _read_gold(path: Path) -> QuerySet:
             _skip(result, "malformed line", f"{path}:{number}")
             continue
         for entity in entities:
-            mention = text[entity["start"] : entity["end"]]
+            start, end = entity["start"], entity["end"]
+            mention = text[start:end]
             if mention != entity.get("text", mention) or not mention.strip():
                 _skip(result, "offsets disagree with the text", f"{path}:{number}")
-            elif entity["concept_id"] == NIL:
-                result.skipped[NIL] = result.skipped.get(NIL, 0) + 1
-            else:
-                result.queries.append(Query(mention, _concepts(entity["concept_id"]), language))
+                continue
+            concepts = _concepts(entity["concept_id"])
+            kind = entity.get("label", "")
+            context = f"{text[:start]}<tgt>{mention}</tgt>{text[end:]}"
+            query = Query(
+                mention, concepts, language, type=kind, language=language, context=context
+            )
+            result.queries.append(query)
     return result
 
 
 def _concepts(field: str) -> frozenset[str]:
-    return frozenset(filter(None, _SEPARATOR.split(field)))
+    return frozenset(filter(None, _SEPARATOR.split(field))) - {NIL}
 
 
 def _skip(result: QuerySet, reason: str, place: str) -> None:

@@ -1,12 +1,10 @@
-"""Retrievers: mentions in, ranked rows of a dictionary out.
-
-`search(mentions, k)` returns int64 (len(mentions), k): rows of the dictionary by falling score,
-ties by row, -1 where nothing more is found.
-"""
+"""Retrievers: mentions in, ranked rows of a dictionary out."""
 
 import logging
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,17 +18,32 @@ _BLOCK = 64
 logger = logging.getLogger(__name__)
 
 
-class Retriever(Protocol):
+class Found(NamedTuple):
+    """Names found for mentions.
+
+    rows (int64 (n, k)): Rows of the dictionary by falling score, ties by row; -1 fills up.
+    scores (float32 (n, k)): Their scores; -1 where there is no row.
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+
+
+class Retriever(ABC):
     """What is evaluated."""
 
     name: str
 
+    @abstractmethod
+    def find(self, mentions: list[str], k: int) -> Found:
+        """Return the k best names of every mention."""
+
     def search(self, mentions: list[str], k: int) -> np.ndarray:
-        """Return ranked dictionary rows (len(mentions), k)."""
-        ...
+        """Return the rows alone, int64 (len(mentions), k)."""
+        return self.find(mentions, k).rows
 
 
-class ExactRetriever:
+class ExactRetriever(Retriever):
     """A mention's own normal form, or nothing."""
 
     name = "exact"
@@ -38,13 +51,13 @@ class ExactRetriever:
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
 
-    def search(self, mentions: list[str], k: int) -> np.ndarray:
+    def find(self, mentions: list[str], k: int) -> Found:
         rows = np.full((len(mentions), k), -1, dtype=np.int64)
         rows[:, 0] = [self.dictionary.rows.get(normalize(mention), -1) for mention in mentions]
-        return rows
+        return Found(rows, np.where(rows >= 0, 1, -1).astype(np.float32))
 
 
-class TfidfRetriever:
+class TfidfRetriever(Retriever):
     """Cosine of TF-IDF vectors of character 3-grams within words, as scispaCy and xMEN."""
 
     name = "tf-idf"
@@ -57,16 +70,16 @@ class TfidfRetriever:
         )
         self.matrix = self.vectorizer.fit_transform(dictionary.names).T.tocsr()
 
-    def search(self, mentions: list[str], k: int) -> np.ndarray:
+    def find(self, mentions: list[str], k: int) -> Found:
         queries = self.vectorizer.transform([normalize(mention) for mention in mentions])
-        blocks = [
-            top_rows((queries[start : start + _BLOCK] @ self.matrix).toarray(), k, above=0.0)
+        blocks = (
+            (queries[start : start + _BLOCK] @ self.matrix).toarray()
             for start in range(0, queries.shape[0], _BLOCK)
-        ]
-        return np.concatenate(blocks)
+        )
+        return _best(blocks, k, above=0.0)
 
 
-class DenseRetriever:
+class DenseRetriever(Retriever):
     """Cosine of the language model's vectors, by exact product.
 
     vectors (float32 (len(dictionary), d)): Unit vectors of the dictionary's names.
@@ -77,16 +90,16 @@ class DenseRetriever:
         self.encoder = encoder
         self.vectors = vectors
 
-    def search(self, mentions: list[str], k: int) -> np.ndarray:
+    def find(self, mentions: list[str], k: int) -> Found:
         queries = self.encoder.encode(mentions)
-        blocks = [
-            top_rows(queries[start : start + _BLOCK] @ self.vectors.T, k, above=-2.0)
+        blocks = (
+            queries[start : start + _BLOCK] @ self.vectors.T
             for start in range(0, len(queries), _BLOCK)
-        ]
-        return np.concatenate(blocks)
+        )
+        return _best(blocks, k, above=-2.0)
 
 
-class IndexRetriever:
+class IndexRetriever(Retriever):
     """Cosine of the language model's vectors through the alias index's engine.
 
     vectors (float32 (u, d)): Unit vectors of the names that `groups` names first.
@@ -110,15 +123,29 @@ class IndexRetriever:
         NmslibEngine.build(folder, vectors)
         self.engine = NmslibEngine.open(folder)
 
-    def search(self, mentions: list[str], k: int) -> np.ndarray:
-        found, _ = self.engine.search(self.encoder.encode(mentions), k)
+    def find(self, mentions: list[str], k: int) -> Found:
+        found, cosines = self.engine.search(self.encoder.encode(mentions), k)
         rows = np.full((len(mentions), k), -1, dtype=np.int64)
+        scores = np.full((len(mentions), k), -1, dtype=np.float32)
         _, indptr, members = self.groups
-        for row, ids in enumerate(found):
-            names = [members[indptr[i] : indptr[i + 1]] for i in ids if i >= 0]
-            best = np.concatenate(names)[:k]
-            rows[row, : len(best)] = best
-        return rows
+        for row, (ids, values) in enumerate(zip(found, cosines, strict=True)):
+            ids, values = ids[ids >= 0], values[ids >= 0]
+            sizes = indptr[ids + 1] - indptr[ids]
+            names = np.concatenate([members[indptr[i] : indptr[i + 1]] for i in ids])[:k]
+            rows[row, : len(names)] = names
+            scores[row, : len(names)] = np.repeat(values, sizes)[:k]
+        return Found(rows, scores)
+
+
+def _best(blocks: Iterable[np.ndarray], k: int, *, above: float) -> Found:
+    """Return the best k columns of every row of the blocks, and their scores."""
+    found = []
+    for scores in blocks:
+        rows = top_rows(scores, k, above=above)
+        values = np.take_along_axis(scores, np.maximum(rows, 0), axis=1)
+        found.append((rows, np.where(rows >= 0, values, -1).astype(np.float32)))
+    rows, best = zip(*found, strict=True)
+    return Found(np.concatenate(rows), np.concatenate(best))
 
 
 def top_rows(scores: np.ndarray, k: int, *, above: float) -> np.ndarray:

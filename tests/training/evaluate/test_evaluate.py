@@ -11,6 +11,7 @@ from training.evaluate.metrics import evaluate
 from training.evaluate.protocols import select
 from training.evaluate.readers import Query, read_dictionary, read_queries
 from training.evaluate.retrievers import ExactRetriever, TfidfRetriever, top_rows
+from training.evaluate.systems import Systems
 
 DICTIONARY = "C1||heart attack\nC1||Myocardial infarction\nC2||common cold\nC3|C2||cold\nC4||gout\n"
 QUERIES = "C1||Heart  Attack\nC2|C9||cold\nC3||cold\nC1||myocardial infarctions\nC4||zzz\n"
@@ -83,7 +84,8 @@ def test_concept_folders_and_gold_sentences(tmp_path: Path):
 
 
 def test_a_whole_evaluation_with_its_table(files: Path):
-    report = run_evaluation(files / "dictionary.txt", files / "queries.txt", lms={})
+    sets = [("", files / "queries.txt")]
+    report = run_evaluation(files / "dictionary.txt", sets, files / "ranked", Systems())
     assert set(report["systems"]) == {"exact", "tf-idf"}
     assert report["systems"]["tf-idf"]["micro"]["acc@1"] >= 60
     assert "tf-idf" in render(report)
@@ -117,7 +119,9 @@ def test_a_bad_dictionary_names_file_and_line(tmp_path: Path, content: str | Non
 def test_queries_of_another_knowledge_base_are_refused(files: Path):
     (files / "queries.txt").write_text("X1||heart\n")
     with pytest.raises(BergamotError, match="T306"):
-        run_evaluation(files / "dictionary.txt", files / "queries.txt", lms={})
+        run_evaluation(
+            files / "dictionary.txt", [("", files / "queries.txt")], files / "ranked", Systems()
+        )
 
 
 def test_a_file_that_is_not_utf8(tmp_path: Path):

@@ -1,0 +1,142 @@
+"""Hand-worked examples: every choice changes a number here."""
+
+from pathlib import Path
+
+import pytest
+
+from spacy_bergamot.concepts import ConceptTable
+from training.errors import BergamotError
+from training.evaluate.dictionary import Dictionary
+from training.evaluate.hierarchy import Hierarchy
+from training.evaluate.metrics import gold_ranks, index_loss, nil_scores, tabulate
+from training.evaluate.protocols import select
+from training.evaluate.ranking import Ranked, from_table, rank, to_table
+from training.evaluate.readers import Query
+from training.evaluate.retrievers import ExactRetriever, TfidfRetriever
+from training.evaluate.run import within
+
+
+def query(gold: str, mention: str = "m", group: str = "g", **fields) -> Query:
+    return Query(mention, frozenset(filter(None, gold.split("|"))), group, **fields)
+
+
+def ranked(concepts: str, name_ranks: list[int] | None = None, *, nil: bool = False) -> Ranked:
+    found = concepts.split()
+    ranks = name_ranks or list(range(len(found)))
+    return Ranked(found, [1 - 0.1 * r for r in ranks], ranks, found, nil)
+
+
+def test_several_golds_count_as_they_are_told():
+    queries = [query("A|B"), query("A|B", all_of=True), query("A|Z", all_of=True)]
+    found = [ranked("X A B"), ranked("A B"), ranked("A B")]
+    ranks = {golds: gold_ranks(queries, found, golds).concept for golds in ("any", "all")}
+    assert ranks["any"].tolist() == [1, 0, 0]
+    assert ranks["all"].tolist()[:2] == [2, 1]
+    assert ranks["all"][2] > 10**6  # Z was not found
+    assert gold_ranks(queries, found, "annotated").concept.tolist()[:2] == [1, 1]
+    each = gold_ranks(queries, found, "each")
+    assert each.owner.tolist() == [0, 0, 1, 1, 2, 2]
+    assert each.concept.tolist()[:5] == [1, 2, 0, 1, 0]
+    with pytest.raises(BergamotError, match="T141"):
+        gold_ranks(queries, found, "some")
+
+
+def test_names_and_concepts_are_counted_apart():
+    # One name of three concepts, then another: B is the 2nd concept of the 1st name, D the 4th
+    # concept of the 2nd name.
+    found = [ranked("A B C D", [0, 0, 0, 1])] * 2
+    table = tabulate([query("B"), query("D")], found, ks=(1, 2, 4))["micro"]
+    assert [table[f"acc@{k}"] for k in (1, 2, 4)] == [0, 50, 100]
+    assert [table[f"acc@{k}_names"] for k in (1, 2, 4)] == [50, 100, 100]
+    assert table["mrr"] == pytest.approx(100 * (1 / 2 + 1 / 4) / 2)
+
+
+def test_micro_weighs_mentions_and_macro_groups():
+    queries = [query("A", group="a"), query("A", group="b"), query("B", group="b")]
+    table = tabulate(queries, [ranked("A")] * 3, ks=(1,), samples=200)
+    assert table["micro"]["acc@1"] == pytest.approx(200 / 3)
+    assert table["macro"]["acc@1"] == pytest.approx(75)
+    assert table["b"]["acc@1_low"] == 0
+    assert table["b"]["acc@1_high"] == 100
+    assert table["a"]["acc@1_low"] == table["a"]["acc@1_high"] == 100
+
+
+def test_ranking_keeps_every_concept_of_the_first_names():
+    dictionary = Dictionary([("C1|C2|C3", "cold"), ("C4", "colds"), ("C5", "cold sore")])
+    (found,) = rank(TfidfRetriever(dictionary), ["cold"], dictionary, 1)
+    assert found.concepts == ["C1", "C2", "C3"]
+    assert found.name_ranks == [0, 0, 0]
+    (found,) = rank(TfidfRetriever(dictionary), ["cold"], dictionary, 4)
+    assert found.concepts[:4] == ["C1", "C2", "C3", "C5"]
+    assert found.names[3] == "cold sore"
+    assert found.scores[0] == pytest.approx(1)
+    assert found.scores[3] < 1
+    assert from_table(to_table([found]))[0].concepts == found.concepts
+
+
+def test_nil_by_threshold():
+    dictionary = Dictionary([("C1", "cold"), ("C2", "gout")])
+    mentions = ["cold", "gouty", "zzz"]
+    retriever = TfidfRetriever(dictionary)
+    said = [r.nil for r in rank(retriever, mentions, dictionary, 1, threshold=0.9)]
+    assert said == [False, True, True]
+    assert [r.nil for r in rank(retriever, mentions, dictionary, 1)] == [False, False, True]
+
+
+def test_nil_precision_and_recall():
+    queries = [query(""), query(""), query(""), query("A"), query("A")]
+    said = [True, True, False, True, False]
+    scores = nil_scores(queries, [ranked("A", nil=nil) for nil in said])
+    assert (scores["nil_gold"], scores["nil_predicted"]) == (3, 3)
+    assert scores["nil_p"] == pytest.approx(200 / 3)
+    assert scores["nil_r"] == pytest.approx(200 / 3)
+    assert nil_scores([query("A")], [ranked("A")])["nil_p"] is None
+
+
+def test_golds_out_of_the_dictionary():
+    dictionary = Dictionary([("A", "a"), ("B", "b")])
+    queries = [query("A"), query("A|Z"), query("Z"), query("")]
+    kept, outside = within(queries, dictionary, "drop")
+    assert (kept, outside) == ([queries[0], queries[1], queries[3]], 1)
+    kept, outside = within(queries, dictionary, "miss")
+    assert (kept, outside) == (queries, 1)
+    kept, _ = within(queries, dictionary, "nil")
+    assert [bool(q.concept_ids) for q in kept] == [True, True, False, False]
+    found = rank(ExactRetriever(dictionary), [q.mention for q in kept], dictionary, 1)
+    assert tabulate(kept, found)["micro"]["n"] == 2  # NIL is no part of accuracy
+    with pytest.raises(BergamotError, match="T143"):
+        within(queries, dictionary, "keep")
+
+
+def test_protocols_by_training_queries():
+    dictionary = Dictionary([("A", "a")])
+    train = [query("A", "flu"), query("B|C", "cold")]
+    queries = [query("A", " Flu"), query("B", "other"), query("D", "cold"), query("D", "new")]
+    kept = select(queries, dictionary, "not_in_train", train=train)
+    assert [q.mention for q in kept] == ["other", "new"]
+    kept = select(queries, dictionary, "zero_shot", train=train)
+    assert [q.mention for q in kept] == ["cold", "new"]
+    with pytest.raises(BergamotError, match="T140"):
+        select(queries, dictionary, "zero_shot")
+    with pytest.raises(BergamotError, match="T305"):
+        select(queries, dictionary, "most")
+
+
+def test_credit_for_near_concepts(concepts: Path):
+    # The fixture's only CHD row: the heart (C06) has the child C03.
+    hierarchy = Hierarchy(ConceptTable.open(concepts))
+    assert hierarchy.distance("C03", "C06") == hierarchy.distance("C06", "C03") == 1
+    assert hierarchy.distance("C03", "C03") == hierarchy.distance("X", "X") == 0
+    assert hierarchy.distance("C03", "C01") is None
+    assert hierarchy.children("C06") == {"C03"}
+    queries = [query("C03"), query("C03"), query("C03"), query("C03|C06")]
+    found = [ranked("C03"), ranked("C06"), ranked("C01"), ranked("C06")]
+    table = tabulate(queries, found, ks=(1,), hierarchy=hierarchy)["micro"]
+    assert table["acc@1"] == pytest.approx(50)
+    assert table["acc@1_tree"] == pytest.approx(100 * (1 + 1 / 2 + 0 + 1) / 4)
+
+
+def test_index_loss_is_what_exact_search_found_and_the_index_did_not():
+    exact = [ranked("A B C"), ranked("A B C"), ranked("")]
+    loss = index_loss(exact, [ranked("A C X"), ranked("B A C"), ranked("A")], ks=(1, 2))
+    assert loss == {"kept@1": 50, "kept@2": 75}

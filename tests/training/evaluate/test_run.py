@@ -1,0 +1,160 @@
+"""The command: any number of systems on any number of sets, and its results on disk."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from spacy.language import Language
+from typer.testing import CliRunner
+
+from training.__main__ import app
+from training.corpora.schema import DOCUMENTS, MENTIONS, Corpus
+from training.errors import BergamotError
+from training.evaluate.readers import read_queries
+from training.evaluate.results import Results
+from training.evaluate.systems import rank_with_pipeline
+
+DICTIONARY = (
+    "C01||hypertension\nC01||high blood pressure\nC03||myocardial infarction\nC03||heart attack\n"
+    "C04||common cold\nC04|C05||cold\nC06||heart\n"
+)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Three mentions: a name, a composite one, and a NIL."""
+    rows = [
+        {"mention": "Hypertension", "concepts": ["C01"], "type": "DISO", "all_of": False},
+        {"mention": "cold", "concepts": ["C04", "C05"], "type": "DISO", "all_of": True},
+        {"mention": "zzz", "concepts": [], "type": "CHEM", "all_of": False},
+    ]
+    whole = [
+        {"id": str(n), "document": "d", "language": "en", "starts": [0], "ends": [3],
+         "context": "", **row}
+        for n, row in enumerate(rows)
+    ]  # fmt: skip
+    documents = pa.Table.from_pylist(
+        [{"document": "d", "language": "en", "text": "…"}], schema=DOCUMENTS
+    )
+    mentions = pa.Table.from_pylist(whole, schema=MENTIONS)
+    Corpus("invented", documents, mentions, {"wrong offsets": 2}).write(tmp_path / "corpus")
+    return tmp_path / "corpus"
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    (tmp_path / "dictionary.txt").write_text(DICTIONARY)
+    (tmp_path / "queries.txt").write_text(
+        "C03||Heart  attack\nC03||heart attacks\nC06||pump\nC99||heart\n"
+    )
+    (tmp_path / "train.txt").write_text("C03||infarct\n")
+    return tmp_path
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
+
+
+def test_systems_sets_and_protocols_in_one_command(
+    inputs: Path, corpus: Path, lm: Path, concepts: Path
+):
+    output = inputs / "figures.json"
+    printed = run(
+        inputs / "dictionary.txt", inputs / "queries.txt", output, "--set", f"mine={corpus}",
+        "--lm", f"small={lm}", "--exact-search", "--protocol", "full", "--protocol", "filtered",
+        "--protocol", "zero_shot", "--train", inputs / "train.txt", "--golds", "annotated",
+        "--concepts", concepts,
+    )  # fmt: skip
+    report = json.loads(output.read_text())
+    assert set(report["systems"]) == {"exact", "tf-idf", "small", "small (exact)"}
+    assert set(report["systems"]["exact"]) == {"queries", "mine", "macro", "micro"}
+    assert report["mentions"] == 5
+    assert report["skipped"] == {"wrong offsets": 2, "gold not in the dictionary": 1}
+    exact = report["systems"]["exact"]
+    assert exact["queries"]["acc@1"] == pytest.approx(100 / 3)
+    # The composite mention needs both concepts, so it is right at 2 and not at 1.
+    assert (exact["mine"]["acc@1"], exact["mine"]["acc@2"]) == (50, 100)
+    assert exact["mine"]["acc@1_low"] <= 50 <= exact["mine"]["acc@1_high"]
+    assert exact["mine"]["acc@1_tree"] == pytest.approx(100)
+    assert report["further_protocols"]["filtered"]["mentions"] == 3  # two spaces are another string
+    assert report["further_protocols"]["zero_shot"]["mentions"] == 3
+    assert report["nil"]["exact"] == {
+        "nil_gold": 1, "nil_predicted": 3, "nil_p": pytest.approx(100 / 3), "nil_r": 100,
+    }  # fmt: skip
+    assert report["index_loss"]["small"]["kept@1"] == 100
+    pair = next(
+        c for c in report["comparisons"]
+        if (c["one"], c["other"], c["group"]) == ("exact", "tf-idf", "micro")
+    )  # fmt: skip
+    # TF-IDF alone finds "heart attacks"; exact match alone finds nothing more.
+    assert (pair["wins"], pair["losses"], pair["mcnemar_p"]) == (0, 1, 1)
+    assert "zero_shot set" in printed
+
+
+def test_figures_come_again_from_the_results_on_disk(inputs: Path):
+    output = inputs / "figures.json"
+    run(inputs / "dictionary.txt", inputs / "queries.txt", output)
+    results = Results.open(inputs / "figures")
+    assert results.systems["exact"][0].concepts == ["C03"]
+    assert results.systems["exact"][0].names == ["heart attack"]
+    assert json.loads(json.dumps(results.figures())) == json.loads(output.read_text())
+    (inputs / "figures/system-0.arrow").write_bytes(b"")
+    with pytest.raises(BergamotError, match="B005"):
+        Results.open(inputs / "figures")
+
+
+def test_out_of_dictionary_golds_count_as_told(inputs: Path):
+    for choice, mentions, nil in (("drop", 3, 0), ("miss", 4, 0), ("nil", 3, 1)):
+        output = inputs / f"{choice}.json"
+        run(inputs / "dictionary.txt", inputs / "queries.txt", output, "--out-of-kb", choice)
+        report = json.loads(output.read_text())
+        assert (report["mentions"], report["nil"]["exact"]["nil_gold"]) == (mentions, nil)
+        assert report["out_of_kb"] == choice
+        assert report["skipped"]["gold not in the dictionary"] == 1
+
+
+def test_a_corpus_keeps_what_its_schema_says(corpus: Path):
+    read = read_queries(corpus, nil=True)
+    assert [q.type for q in read.queries] == ["DISO", "DISO", "CHEM"]
+    assert [q.all_of for q in read.queries] == [False, True, False]
+    assert read.queries[2].concept_ids == frozenset()
+    assert read.queries[0].language == "en"
+    assert read_queries(corpus).skipped == {"wrong offsets": 2, "NIL": 1}
+
+
+@pytest.mark.parametrize("key", [None, "sc"])
+def test_a_pipeline_is_a_system(
+    make_nlp: Callable[..., Language], inputs: Path, tmp_path: Path, key: str | None
+):
+    config = {"spans_key": key, "k": 1, "resolve_abbreviations": True}
+    make_nlp(mentions=False, **config).to_disk(tmp_path / "pipeline")
+    (tmp_path / "gold.jsonl").write_text(
+        json.dumps({
+            "language": "ENG", "text": "The high blood pressure (HBP) rose; HBP fell.",
+            "entities": [{"start": 36, "end": 39, "text": "HBP", "concept_id": "C01"}],
+        })
+    )  # fmt: skip
+    output = tmp_path / "figures.json"
+    run(
+        inputs / "dictionary.txt", tmp_path / "gold.jsonl", output, "--no-baselines",
+        "--pipeline", f"pipe={tmp_path / 'pipeline'}", "--set", f"lines={inputs / 'queries.txt'}",
+    )  # fmt: skip
+    report = json.loads(output.read_text())
+    # HBP is found through the long form that its context defines.
+    assert report["systems"]["pipe"]["ENG"]["acc@1"] == 100
+    assert report["systems"]["pipe"]["lines"]["acc@1"] >= 33
+    found = Results.open(tmp_path / "figures").systems["pipe"]
+    assert max(len(entry.concepts) for entry in found) > 1  # more than the pipeline's own k
+
+
+def test_a_pipeline_without_a_linker_is_refused(tmp_path: Path):
+    import spacy
+
+    spacy.blank("xx").to_disk(tmp_path / "blank")
+    with pytest.raises(BergamotError, match="T142"):
+        rank_with_pipeline(str(tmp_path / "blank"), [], 5)

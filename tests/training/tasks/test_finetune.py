@@ -1,0 +1,101 @@
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from training.__main__ import app
+from training.errors import BergamotError
+from training.tasks.finetune import FinetuneSettings, finetune, scores
+from training.tasks.records import Record, read_records
+
+PUBMEDQA = {
+    "1": {"QUESTION": "Is it?", "CONTEXTS": ["One.", "Two."], "final_decision": "Maybe"},
+    "2": {"QUESTION": "Was it?", "CONTEXTS": ["Three."]},
+}
+BIOASQ = {
+    "questions": [
+        {"type": "yesno", "body": "Is it?", "exact_answer": ["Yes"], "snippets": [{"text": "s"}]},
+        {"type": "yesno", "body": "Was it?", "exact_answer": "no", "snippets": [{"text": "t"}]},
+        {"type": "factoid", "body": "Who?", "exact_answer": "he", "snippets": [{"text": "u"}]},
+    ]
+}
+MEDNLI = (
+    '{"sentence1": "He has gout", "sentence2": "He is ill", "gold_label": "entailment"}\n'
+    '{"sentence1": "x", "sentence2": "y", "gold_label": "-"}\nbroken\n'
+)
+SCITAIL = 'A premise\tA "hypothesis"\tentails\ntoo\tfew\n'
+
+
+def test_every_format(tmp_path: Path):
+    path = tmp_path / "file"
+    path.write_text(json.dumps(PUBMEDQA))
+    assert read_records(path, "pubmedqa") == ([Record("Is it?", "One. Two.", "maybe")], 1)
+    path.write_text(json.dumps(BIOASQ))
+    assert read_records(path, "bioasq") == (
+        [Record("Is it?", "s", "yes"), Record("Was it?", "t", "no")], 1,
+    )  # fmt: skip
+    path.write_text(MEDNLI)
+    assert read_records(path, "mednli") == ([Record("He has gout", "He is ill", "entailment")], 2)
+    path.write_text(SCITAIL)
+    assert read_records(path, "scitail") == ([Record("A premise", 'A "hypothesis"', "entails")], 1)
+    path.write_text(MEDNLI)
+    assert len(read_records(path, "scitail")[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "code"),
+    [(None, "bioasq", "T301"), ("{", "bioasq", "T154"), ("[]", "pubmedqa", "T154"),
+     ('{"x": 1}', "bioasq", "T154"), ("x\n", "mednli", "T154"), ("{}", "squad", "T153"),
+     ('{"1": 3}', "pubmedqa", "T154")],
+)  # fmt: skip
+def test_bad_files(tmp_path: Path, content: str | None, form: str, code: str):
+    if content is not None:
+        (tmp_path / "x").write_text(content)
+    with pytest.raises(BergamotError, match=code):
+        read_records(tmp_path / "x", form)
+
+
+def test_scores_by_hand():
+    result = scores(["yes", "yes", "yes", "no"], ["yes", "yes", "no", "maybe"])
+    assert result["accuracy"] == 50
+    assert result["f1"] == {"yes": pytest.approx(80), "no": 0}
+    assert (result["macro_f1"], result["majority"]) == (pytest.approx(40), 75)
+
+
+def pairs(count: int) -> list[Record]:
+    names = [("fever", "yes"), ("heart attack", "no")]
+    return [
+        Record(f"is it {names[n % 2][0]}", f"text {n % 5}", names[n % 2][1]) for n in range(count)
+    ]
+
+
+def test_fine_tuning_learns_and_repeats(tmp_path: Path, lm: Path):
+    settings = FinetuneSettings(epochs=6, rate=5e-3, batch=8)
+    result = finetune(lm, pairs(48), pairs(20), settings=settings, save=tmp_path / "model")
+    assert result["accuracy"] == 100
+    assert (tmp_path / "model/model.safetensors").is_file()
+    short = FinetuneSettings(epochs=1, batch=8)
+    runs = [finetune(lm, pairs(16), pairs(20), settings=short, seed=3) for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def test_labels_must_be_known(lm: Path):
+    settings = FinetuneSettings(epochs=1)
+    with pytest.raises(BergamotError, match="T155"):
+        finetune(lm, pairs(4)[::2], pairs(4), settings=settings)
+    with pytest.raises(BergamotError, match="maybe"):
+        finetune(lm, pairs(4), [Record("a", "b", "maybe")], settings=settings)
+
+
+def test_the_command(tmp_path: Path, lm: Path):
+    path = tmp_path / "s.tsv"
+    path.write_text("".join(f"{r.first}\t{r.second}\t{r.label}\n" for r in pairs(12)))
+    output = tmp_path / "f.json"
+    arguments = ["finetune", "scitail", path, path, lm, output, "--epochs", 1, "--seeds", 2]
+    result = CliRunner().invoke(app, ["tasks", *map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    report = json.loads(output.read_text())
+    assert (report["train"], report["test"], len(report["runs"])) == (12, 12, 2)
+    mean = sum(run["accuracy"] for run in report["runs"]) / 2
+    assert report["accuracy"] == pytest.approx(mean)

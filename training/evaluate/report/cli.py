@@ -1,0 +1,97 @@
+"""`python -m training evaluate-report`: ranked results as HTML and Markdown."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.files import atomic_file
+from training.evaluate.cli import named
+from training.evaluate.dictionary import Dictionary
+from training.evaluate.hierarchy import Hierarchy
+from training.evaluate.readers import read_dictionary
+from training.evaluate.report import sections
+from training.evaluate.report.blocks import Block, to_html, to_markdown
+from training.evaluate.report.curves import training_section
+from training.evaluate.report.published import published_section
+from training.evaluate.report.tsne import tsne_section
+from training.evaluate.results import Results
+
+_TITLE = "Concept linking: evaluation"
+
+
+def evaluate_report_cli(
+    results: Annotated[Path, typer.Argument(help="Folder of ranked results from `evaluate`")],
+    output: Annotated[Path, typer.Argument(help="HTML file; Markdown goes beside it")],
+    concepts: Annotated[
+        Path | None, typer.Option(help="Concept table: names, types, and distance in its graph")
+    ] = None,
+    history: Annotated[
+        list[str] | None,
+        typer.Option(help="The trainer's history.json, or NAME=PATH; may be repeated"),
+    ] = None,
+    dictionary: Annotated[
+        Path | None, typer.Option(help="Dictionary whose names --lm shows in the plane")
+    ] = None,
+    lm: Annotated[
+        list[str] | None,
+        typer.Option("--lm", help="Language model shown in the plane: NAME=FOLDER; repeatable"),
+    ] = None,
+    release: Annotated[
+        str,
+        typer.Option(help='What the dictionary is, such as "UMLS 2020AA", for published figures'),
+    ] = "",
+    published: Annotated[
+        list[str] | None,
+        typer.Option(help="SET=PUBLISHED: what a set of ours is called in published.json"),
+    ] = None,
+) -> None:
+    """Write a self-contained report, and the same as Markdown."""
+    blocks = report_blocks(
+        Results.open(results),
+        concepts=concepts,
+        histories=_paths(history, "training"),
+        dictionary=dictionary,
+        lms=_paths(lm, "lm"),
+        release=release,
+        published=dict(map(named, published or [])),
+    )
+    for path, write in ((output, to_html), (output.with_suffix(".md"), to_markdown)):
+        with atomic_file(path) as temporary:
+            temporary.write_text(write(_TITLE, blocks), encoding="utf8")
+        typer.echo(f"Written: {path}")
+
+
+def report_blocks(
+    results: Results,
+    *,
+    concepts: Path | None = None,
+    histories: Mapping[str, Path],
+    dictionary: Path | None = None,
+    lms: Mapping[str, Path],
+    release: str = "",
+    published: Mapping[str, str] | None = None,
+) -> list[Block]:
+    """Return the whole report; sections whose input is not given are left out."""
+    hierarchy = Hierarchy(ConceptTable.open(concepts)) if concepts is not None else None
+    figures = results.figures(hierarchy)
+    blocks = [
+        *sections.overview(figures),
+        *sections.accuracy(figures),
+        *published_section(figures, release=release, sets=published),
+        *sections.significance(figures),
+        *sections.recall(figures),
+        *sections.breakdowns(results),
+        *sections.calibration(results),
+        *sections.errors(results, hierarchy),
+        *training_section(histories),
+    ]
+    if dictionary is not None and lms:
+        blocks += tsne_section(Dictionary(read_dictionary(dictionary)), lms)
+    return blocks
+
+
+def _paths(entries: list[str] | None, default: str) -> dict[str, Path]:
+    return {name or default: Path(path) for name, path in map(named, entries or [])}

@@ -1,0 +1,53 @@
+"""Training curves from the trainer's history.json."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from training.errors import BergamotError, Errors
+from training.evaluate.report.blocks import Block, Figures, Heading, Table
+from training.evaluate.report.svg import line_chart
+
+_LOSSES = ("total", "text", "node", "intermodal", "dgi")
+_MOST_POINTS = 200
+
+
+def read_history(path: Path) -> dict[str, list[tuple[float, float]]]:
+    """Return every logged value by step. RAISES (BergamotError): T301, T147."""
+    if not path.is_file():
+        raise BergamotError(Errors.T301.format(path=path))
+    try:
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for entry in json.loads(path.read_text(encoding="utf8")):
+            for name, value in entry.items():
+                if name != "step":
+                    lines.setdefault(name, []).append((float(entry["step"]), float(value)))
+    except (ValueError, KeyError, TypeError, AttributeError) as reason:
+        raise BergamotError(Errors.T147.format(path=path, reason=reason)) from None
+    return lines
+
+
+def training_section(histories: Mapping[str, Path]) -> Iterator[Block]:
+    """Draw losses and validation of every run."""
+    drawings, rows = [], []
+    for name, path in histories.items():
+        lines = {key: _thinned(line) for key, line in read_history(path).items()}
+        losses = {key: lines[key] for key in lines if key.split(".")[0] in _LOSSES}
+        recalls = {key: line for key, line in lines.items() if key.startswith("recall@")}
+        for title, chosen in ((f"{name}: losses", losses), (f"{name}: validation", recalls)):
+            if chosen:
+                label = "recall, %" if chosen is recalls else "loss"
+                drawings.append(line_chart(title, chosen, x_label="step", y_label=label))
+        rows += [
+            (f"{name}: {key}", f"{line[0][1]:.4f}", f"{line[-1][1]:.4f}", f"{line[-1][0]:.0f}")
+            for key, line in {**losses, **recalls}.items()
+        ]
+    if drawings:
+        yield Heading("Training")
+        table = Table(("value", "first", "last", "at step"), rows)
+        yield Figures(drawings, "What the trainer logged.", table)
+
+
+def _thinned(line: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    step = max(1, len(line) // _MOST_POINTS)
+    return [*line[:-1:step], line[-1]]

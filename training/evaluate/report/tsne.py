@@ -1,0 +1,74 @@
+"""Names in the plane before and after training, coloured by concept (SapBERT, Figure 1)."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from spacy_bergamot.text_encoder import TextEncoder
+from training.evaluate.dictionary import Dictionary
+from training.evaluate.report.blocks import Block, Figures, Heading, Table
+from training.evaluate.report.svg import scatter
+
+CONCEPTS = 24
+_MOST_NAMES = 15
+_COMPONENTS = 50
+
+
+def choose_names(
+    dictionary: Dictionary, *, concepts: int = CONCEPTS, seed: int = 0
+) -> dict[str, list[str]]:
+    """Return names of random concepts: of those with most names of their own, at most 15.
+
+    Concepts are drawn from the tenth (at least `concepts`) with most names that name nothing else.
+    """
+    own: dict[str, list[str]] = {}
+    for name, ids in zip(dictionary.names, dictionary.concepts, strict=True):
+        if len(ids) == 1:
+            own.setdefault(ids[0], []).append(name)
+    several = {concept: names for concept, names in own.items() if len(names) > 1}
+    ranked = sorted(several, key=lambda concept: (-min(len(own[concept]), _MOST_NAMES), concept))
+    pool = ranked[: max(concepts, len(ranked) // 10)]
+    rng = np.random.default_rng(seed)
+    chosen = sorted(rng.choice(pool, min(concepts, len(pool)), replace=False).tolist())
+    return {
+        concept: sorted(rng.permutation(own[concept])[:_MOST_NAMES].tolist()) for concept in chosen
+    }
+
+
+def plane(vectors: np.ndarray, *, seed: int = 0) -> np.ndarray:
+    """Return t-SNE of principal components, float (n, 2)."""
+    from sklearn.decomposition import PCA
+    from sklearn.manifold import TSNE
+
+    components = min(_COMPONENTS, *vectors.shape)
+    reduced = PCA(components, random_state=seed).fit_transform(vectors)
+    perplexity = min(30.0, (len(vectors) - 1) / 3)
+    return TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(reduced)
+
+
+def tsne_section(dictionary: Dictionary, lms: Mapping[str, Path]) -> Iterator[Block]:
+    """Draw the same names under every language model, with the silhouette of the concepts."""
+    from sklearn.metrics import silhouette_score
+
+    names = choose_names(dictionary)
+    flat = [name for group in names.values() for name in group]
+    labels = [concept for concept, group in names.items() for _ in group]
+    if len(names) < 2:
+        return
+    drawings, rows = [], []
+    for title, path in lms.items():
+        vectors = TextEncoder.open(path).encode(flat)
+        points = plane(vectors).tolist()
+        groups: dict[str, list[tuple[float, float, str]]] = {concept: [] for concept in names}
+        for concept, name, (x, y) in zip(labels, flat, points, strict=True):
+            groups[concept].append((x, y, name))
+        drawings.append(scatter(title, groups))
+        rows.append((title, f"{silhouette_score(vectors, labels, metric='cosine'):.3f}"))
+    yield Heading("Names in the plane")
+    caption = (
+        f"{len(flat)} names of {len(names)} concepts, a colour and shape each: 50 principal "
+        "components, then t-SNE; the silhouette (−1 to 1, cosine) is of the whole vectors."
+    )
+    table = Table(("language model", "silhouette of concepts"), rows)
+    yield Figures(drawings, caption, table)

@@ -1,0 +1,96 @@
+"""An evaluation: sets are read, protocols applied, systems run, results written."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.text_encoder import fingerprint
+from training.errors import BergamotError, Errors
+from training.evaluate.dictionary import Dictionary
+from training.evaluate.hierarchy import Hierarchy
+from training.evaluate.protocols import membership
+from training.evaluate.readers import Query, QuerySet, read_dictionary, read_queries
+from training.evaluate.results import Choices, Results, write
+from training.evaluate.systems import Systems, rank_all
+
+OUT_OF_KB = ("drop", "miss", "nil")
+
+
+def run_evaluation(
+    dictionary_path: Path,
+    sets: Sequence[tuple[str, Path]],
+    folder: Path,
+    systems: Systems,
+    *,
+    choices: Choices | None = None,
+    train: Path | None = None,
+    concepts: Path | None = None,
+) -> dict[str, Any]:
+    """Evaluate every system on every set, write the ranked results, return the figures.
+
+    sets (Sequence[tuple[str, Path]]): Name and path; an empty name keeps the readers' groups.
+    folder (Path): Gets the ranked results; see `results`.
+    train (Path | None): Training queries, for the protocols that need them.
+    concepts (Path | None): Concept table, for credit by distance in its graph.
+    RAISES (BergamotError): T306 if no mention is left; T143 for an unknown word in the choices.
+    """
+    choices = choices or Choices()
+    dictionary = Dictionary(read_dictionary(dictionary_path))
+    read = _read_sets(sets)
+    queries, outside = within(read.queries, dictionary, choices.out_of_kb)
+    known = read_queries(train).queries if train is not None else None
+    members = {
+        name: membership(queries, dictionary, name, train=known) for name in choices.protocols
+    }
+    for name, flags in members.items():
+        if not any(q.concept_ids for q, counts in zip(queries, flags, strict=True) if counts):
+            paths = ", ".join(str(path) for _, path in sets)
+            raise BergamotError(Errors.T306.format(path=paths, protocol=name))
+    facts = {
+        "dictionary": {"names": len(dictionary), "concepts": len(dictionary.concept_ids)},
+        "skipped": {**read.skipped, "gold not in the dictionary": outside},
+        "lms": {name: fingerprint(path) for name, path in systems.lms.items()},
+        "precision": systems.precision,
+    }
+    ranked = rank_all(systems, queries, dictionary, k=choices.k, threshold=choices.threshold)
+    write(folder, queries, members, ranked, choices, facts)
+    hierarchy = Hierarchy(ConceptTable.open(concepts)) if concepts is not None else None
+    return Results.open(folder).figures(hierarchy)
+
+
+def within(
+    queries: Sequence[Query], dictionary: Dictionary, out_of_kb: str
+) -> tuple[list[Query], int]:
+    """Return the queries that count, and of how many the dictionary has no gold concept.
+
+    out_of_kb (str): What becomes of those; see `Choices`.
+    """
+    if out_of_kb not in OUT_OF_KB:
+        raise BergamotError(Errors.T143.format(value=out_of_kb, choices=", ".join(OUT_OF_KB)))
+    kept, outside = [], 0
+    for query in queries:
+        if not query.concept_ids or query.concept_ids & dictionary.concept_ids:
+            kept.append(query)
+            continue
+        outside += 1
+        if out_of_kb == "nil":
+            kept.append(replace(query, concept_ids=frozenset()))
+        elif out_of_kb == "miss":
+            kept.append(query)
+    return kept, outside
+
+
+def _read_sets(sets: Sequence[tuple[str, Path]]) -> QuerySet:
+    whole = QuerySet([], {})
+    for name, path in sets:
+        read = read_queries(path, nil=True)
+        if name:
+            several = len({query.group for query in read.queries}) > 1
+            read.queries = [
+                replace(query, group=f"{name}/{query.group}" if several else name)
+                for query in read.queries
+            ]
+        whole.add(read)
+    return whole

@@ -1,0 +1,138 @@
+"""Systems under evaluation: exact match, character TF-IDF, language models, spaCy pipelines."""
+
+import logging
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pyarrow as pa
+
+from spacy_bergamot.distinct import group_names
+from spacy_bergamot.text_encoder import TextEncoder
+from training.errors import BergamotError, Errors
+from training.evaluate.dictionary import Dictionary
+from training.evaluate.ranking import Ranked, rank
+from training.evaluate.readers import Query
+from training.evaluate.retrievers import (
+    DenseRetriever,
+    ExactRetriever,
+    IndexRetriever,
+    Retriever,
+    TfidfRetriever,
+)
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span
+
+    from spacy_bergamot.linker import BergamotLinker
+
+EXACT_SEARCH = " (exact)"
+_FACTORY = "bergamot_linker"
+_TARGET = re.compile(r"<tgt>(.*?)</tgt>", re.DOTALL)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Systems:
+    """What is compared.
+
+    lms (dict[str, Path]): Language model folders by name; each searches through the index.
+    pipelines (dict[str, str]): Folders or packages of spaCy pipelines with `bergamot_linker`.
+    baselines (bool): Exact match and character TF-IDF too.
+    exact_search (bool): Search each language model's vectors without the index too.
+    device, precision (str): Of the language models.
+    """
+
+    lms: dict[str, Path] = field(default_factory=dict)
+    pipelines: dict[str, str] = field(default_factory=dict)
+    baselines: bool = True
+    exact_search: bool = False
+    device: str = "cpu"
+    precision: str = "fp32"
+
+
+def rank_all(
+    systems: Systems,
+    queries: Sequence[Query],
+    dictionary: Dictionary,
+    *,
+    k: int,
+    threshold: float | None = None,
+) -> Iterator[tuple[str, list[Ranked]]]:
+    """Yield every system's name and its ranked concepts; one model is in memory at a time."""
+    mentions = [query.mention for query in queries]
+    with tempfile.TemporaryDirectory() as folder:
+        for retriever in _retrievers(systems, dictionary, Path(folder)):
+            logger.info("Evaluating %s on %d mentions", retriever.name, len(queries))
+            yield retriever.name, rank(retriever, mentions, dictionary, k, threshold=threshold)
+    for name, path in systems.pipelines.items():
+        logger.info("Evaluating %s on %d mentions", name, len(queries))
+        yield name, rank_with_pipeline(path, queries, k)
+
+
+def rank_with_pipeline(path: str, queries: Sequence[Query], k: int) -> list[Ranked]:
+    """Link mentions with a pipeline's `bergamot_linker`, in their context where it has one.
+
+    A candidate's name rank is its rank: a pipeline shows concepts, not names.
+    RAISES (BergamotError): T142 if the pipeline has no linker.
+    """
+    import spacy
+
+    nlp = spacy.load(path)
+    names = [name for name, factory in nlp.pipe_factories.items() if factory == _FACTORY]
+    if not names:
+        raise BergamotError(Errors.T142.format(path=path, pipes=", ".join(nlp.pipe_names)))
+    linker = cast("BergamotLinker", nlp.get_pipe(names[0]))
+    linker.generator.k = k
+    key = linker.settings.spans_key
+    docs = (_document(nlp, query, key) for query in queries)
+    return [_of_span(doc.spans[key][0] if key else doc.ents[0]) for doc in linker.pipe(docs)]
+
+
+def _document(nlp: "Language", query: Query, spans_key: str | None) -> "Doc":
+    """Return a document whose only mention is the query's."""
+    marked = _TARGET.search(query.context)
+    span = None
+    if marked is not None and marked[1] == query.mention:
+        start = marked.start()
+        doc = nlp.make_doc(_TARGET.sub(lambda match: match[1], query.context))
+        span = doc.char_span(start, start + len(query.mention), label=query.type or "MENTION")
+    if span is None:
+        doc = nlp.make_doc(query.mention)
+        span = doc[:]
+        span.label_ = query.type or "MENTION"
+    if spans_key:
+        doc.spans[spans_key] = [span]
+    else:
+        doc.set_ents([span])
+    return doc
+
+
+def _of_span(span: "Span") -> Ranked:
+    candidates = span._.candidates or []
+    return Ranked(
+        [candidate["concept_id"] for candidate in candidates],
+        [candidate["score"] for candidate in candidates],
+        list(range(len(candidates))),
+        [candidate["alias"] for candidate in candidates],
+        span.kb_id_ in ("", "NIL"),
+    )
+
+
+def _retrievers(systems: Systems, dictionary: Dictionary, folder: Path) -> Iterator[Retriever]:
+    if systems.baselines:
+        yield ExactRetriever(dictionary)
+        yield TfidfRetriever(dictionary)
+    for name, path in systems.lms.items():
+        encoder = TextEncoder.open(path, device=systems.device, precision=systems.precision)
+        groups = group_names(encoder, pa.array(dictionary.names, pa.large_string()))
+        vectors = encoder.encode([dictionary.names[row] for row in groups.first], progress=True)
+        if systems.exact_search:
+            every = vectors[groups.of_rows()]
+            yield DenseRetriever(encoder, every, name=f"{name}{EXACT_SEARCH}")
+        yield IndexRetriever(encoder, vectors, groups, folder / name, name=name)

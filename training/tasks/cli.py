@@ -1,0 +1,99 @@
+"""`python -m training tasks groups | similarity | finetune`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.files import atomic_file
+from spacy_bergamot.text_encoder import TextEncoder
+from training.tasks.finetune import FinetuneSettings, finetune
+from training.tasks.groups import choose, classify
+from training.tasks.records import FORMATS, read_records
+from training.tasks.similarity import correlate, read_judgements
+
+app = typer.Typer(help="Other tasks of the papers, on a language model.", no_args_is_help=True)
+
+Lm = Annotated[Path, typer.Argument(help="Language model folder, such as models/train/lm")]
+Output = Annotated[Path, typer.Argument(help="JSON file for the figures")]
+Device = Annotated[str, typer.Option(help="torch device: cpu, auto, cuda:0")]
+
+
+@app.command("groups")
+def groups_cli(
+    concepts: Annotated[Path, typer.Argument(help="Concept table, such as corpus/kb")],
+    lm: Lm,
+    output: Output,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="Semantic group, repeatable; default the four with most concepts"),
+    ] = None,
+    count: Annotated[int, typer.Option(min=10, help="Names that are drawn")] = 10_000,
+    epochs: Annotated[int, typer.Option(min=1)] = 10,
+    rate: Annotated[float, typer.Option(help="Learning rate")] = 5e-2,
+    seed: int = 0,
+    device: Device = "cpu",
+) -> None:
+    """Semantic groups of names by a linear classifier on frozen embeddings, five folds."""
+    data = choose(ConceptTable.open(concepts), groups=group, count=count, seed=seed)
+    encoder = TextEncoder.open(lm, device=device)
+    _write(output, classify(encoder, data, epochs=epochs, rate=rate, seed=seed))
+
+
+@app.command("similarity")
+def similarity_cli(
+    judgements: Annotated[Path, typer.Argument(help="CSV with Mean, Term1, Term2, as UMNSRS")],
+    lm: Lm,
+    output: Output,
+    device: Device = "cpu",
+) -> None:
+    """Spearman's rho of the model's cosines and people's judgement of pairs of names."""
+    read = read_judgements(judgements)
+    _write(output, correlate(TextEncoder.open(lm, device=device), read))
+
+
+@app.command("finetune")
+def finetune_cli(
+    form: Annotated[str, typer.Argument(help=f"Format of the files: {', '.join(FORMATS)}")],
+    train: Annotated[Path, typer.Argument(help="Training records")],
+    test: Annotated[Path, typer.Argument(help="Records that are scored")],
+    lm: Lm,
+    output: Output,
+    epochs: Annotated[float, typer.Option(help="Passes over the training records")] = 3,
+    rate: Annotated[float, typer.Option(help="Learning rate")] = 2e-5,
+    batch: Annotated[int, typer.Option(min=1, help="Records a step")] = 16,
+    max_length: Annotated[int, typer.Option(min=8, help="Tokens kept of a record")] = 512,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs, with seeds from 0")] = 1,
+    save: Annotated[Path | None, typer.Option(help="Folder for the last run's model")] = None,
+    device: Device = "cpu",
+) -> None:
+    """Question answering or entailment by fine-tuning all weights; mean and spread over seeds."""
+    (records, skipped), (scored, skipped_test) = (read_records(p, form) for p in (train, test))
+    settings = FinetuneSettings(
+        epochs=epochs, rate=rate, batch=batch, max_length=max_length, device=device
+    )
+    runs = [
+        finetune(lm, records, scored, settings=settings, seed=seed, save=save)
+        for seed in range(seeds)
+    ]
+    accuracy = [run["accuracy"] for run in runs]
+    report = {
+        "format": form,
+        "train": len(records),
+        "test": len(scored),
+        "skipped": skipped + skipped_test,
+        "accuracy": float(np.mean(accuracy)),
+        "spread": float(np.std(accuracy)),
+        "runs": runs,
+    }
+    _write(output, report)
+
+
+def _write(output: Path, report: dict[str, Any]) -> None:
+    text = json.dumps(report, indent=1, ensure_ascii=False)
+    with atomic_file(output) as path:
+        path.write_text(text + "\n", encoding="utf8")
+    typer.echo(text)

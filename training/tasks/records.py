@@ -1,0 +1,98 @@
+"""Records of question answering and entailment: two texts and a label.
+
+- pubmedqa: {id: {"QUESTION", "CONTEXTS": [...], "final_decision": yes, no or maybe}}
+- bioasq: {"questions": [{"type": "yesno", "body", "exact_answer", "snippets": [{"text"}]}]}
+- mednli, scitail: JSON lines {"sentence1", "sentence2", "gold_label"}
+- scitail: also lines of premise, hypothesis and label between tabs
+"""
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from training.errors import BergamotError, Errors
+from training.lines import numbered_lines
+
+FORMATS = ("pubmedqa", "bioasq", "mednli", "scitail")
+
+logger = logging.getLogger(__name__)
+
+
+class Record(NamedTuple):
+    """A question or hypothesis, the text beside it, and the label."""
+
+    first: str
+    second: str
+    label: str
+
+
+def read_records(path: Path, form: str) -> tuple[list[Record], int]:
+    """Return records, and how many were skipped: of another type, without label, or malformed.
+
+    RAISES (BergamotError): T301 for a missing file, T304, T153 for an unknown format, T154 if
+        nothing is left or the file is no JSON.
+    """
+    if form not in FORMATS:
+        raise BergamotError(Errors.T153.format(value=form, choices=", ".join(FORMATS)))
+    if not path.is_file():
+        raise BergamotError(Errors.T301.format(path=path))
+    records, skipped = [], 0
+    for record in _entries(path, form):
+        if record is not None and record.label and record.first.strip() and record.second.strip():
+            records.append(record)
+        else:
+            skipped += 1
+    if not records:
+        reason = f"{skipped} entries, none with two texts and a label"
+        raise BergamotError(Errors.T154.format(path=path, form=form, reason=reason))
+    if skipped:
+        logger.warning("Skipped %d entries of %s", skipped, path)
+    return records, skipped
+
+
+def _entries(path: Path, form: str) -> Iterator[Record | None]:
+    if form in ("mednli", "scitail"):
+        for _, line in numbered_lines(path):
+            yield _tabbed(line) if "\t" in line and not line.startswith("{") else _pair(line)
+        return
+    try:
+        content = json.loads(path.read_text(encoding="utf8"))
+        entries = content.values() if form == "pubmedqa" else content["questions"]
+    except UnicodeDecodeError as reason:
+        raise BergamotError(Errors.T304.format(path=path, reason=reason)) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as reason:
+        raise BergamotError(Errors.T154.format(path=path, form=form, reason=reason)) from None
+    for entry in entries:
+        try:
+            yield _pubmedqa(entry) if form == "pubmedqa" else _bioasq(entry)
+        except (KeyError, TypeError, IndexError, AttributeError):
+            yield None
+
+
+def _pubmedqa(entry: dict[str, Any]) -> Record:
+    return Record(entry["QUESTION"], " ".join(entry["CONTEXTS"]), entry["final_decision"].lower())
+
+
+def _bioasq(entry: dict[str, Any]) -> Record | None:
+    if entry["type"] != "yesno":
+        return None
+    answer = entry["exact_answer"]
+    label = (answer[0] if isinstance(answer, list) else answer).strip().lower()
+    text = " ".join(snippet["text"] for snippet in entry["snippets"])
+    return Record(entry["body"], text, label) if label in ("yes", "no") else None
+
+
+def _pair(line: str) -> Record | None:
+    try:
+        entry = json.loads(line)
+        label = entry["gold_label"]
+        return Record(entry["sentence1"], entry["sentence2"], "" if label == "-" else label)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _tabbed(line: str) -> Record | None:
+    fields = line.split("\t")
+    return Record(fields[0], fields[1], fields[2].strip()) if len(fields) == 3 else None

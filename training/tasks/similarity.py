@@ -1,0 +1,80 @@
+"""Similarity of names against people's judgement: UMNSRS and MayoSRS, by Spearman's rho."""
+
+import csv
+import logging
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_bergamot.text_encoder import TextEncoder
+from training.errors import BergamotError, Errors
+
+_COLUMNS = ("mean", "term1", "term2")
+_LEAST = 3
+
+logger = logging.getLogger(__name__)
+
+
+class Judgements(NamedTuple):
+    """Pairs of names and their mean judgement; `skipped` rows had none."""
+
+    pairs: list[tuple[str, str]]
+    means: list[float]
+    skipped: int
+
+
+def read_judgements(path: Path) -> Judgements:
+    """Read a CSV file with the columns Mean, Term1 and Term2, in any case and order.
+
+    RAISES (BergamotError): T301 for a missing file, T151 without these columns, T152 if fewer than
+        three rows are left.
+    """
+    if not path.is_file():
+        raise BergamotError(Errors.T301.format(path=path))
+    pairs, means, skipped = [], [], 0
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = csv.reader(stream)
+            header = [name.strip().lower() for name in next(rows, [])]
+            missing = [name for name in _COLUMNS if name not in header]
+            if missing:
+                message = Errors.T151.format(path=path, missing=", ".join(missing))
+                raise BergamotError(message)
+            places = [header.index(name) for name in _COLUMNS]
+            for row in rows:
+                try:
+                    mean, one, other = (row[place].strip() for place in places)
+                    value = float(mean)
+                except (IndexError, ValueError):
+                    skipped += 1
+                    continue
+                if not (one and other and np.isfinite(value)):
+                    skipped += 1
+                    continue
+                pairs.append((one, other))
+                means.append(value)
+    except UnicodeDecodeError as reason:
+        raise BergamotError(Errors.T304.format(path=path, reason=reason)) from None
+    if len(pairs) < _LEAST:
+        raise BergamotError(Errors.T152.format(path=path, count=len(pairs)))
+    if skipped:
+        logger.warning("Skipped %d rows of %s without two terms and a mean", skipped, path)
+    return Judgements(pairs, means, skipped)
+
+
+def correlate(encoder: TextEncoder, judgements: Judgements) -> dict[str, float]:
+    """Return Spearman's rho of the cosines and the judgements, its p value, and counts."""
+    from scipy.stats import spearmanr
+
+    names = list(dict.fromkeys(name for pair in judgements.pairs for name in pair))
+    row = {name: number for number, name in enumerate(names)}
+    vectors = encoder.encode(names)
+    cosines = [float(vectors[row[one]] @ vectors[row[other]]) for one, other in judgements.pairs]
+    test = spearmanr(cosines, judgements.means)
+    return {
+        "spearman": float(test.statistic),
+        "p": float(test.pvalue),
+        "pairs": len(judgements.pairs),
+        "skipped": judgements.skipped,
+    }
