@@ -7,6 +7,7 @@ import sys
 import typer
 
 from spacy_bergamot.errors import BergamotError
+from training.ablation.cli import ablation_cli
 from training.bergamot.cli import train_cli
 from training.corpora.cli import corpus_cli
 from training.download.umls import download_cli
@@ -36,6 +37,9 @@ app.command("preprocess")(preprocess_cli)
 app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     train_cli
 )
+app.command(
+    "ablation", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)(ablation_cli)
 app.command("corpus")(corpus_cli)
 app.command("encode")(encode_cli)
 app.command("evaluate")(evaluate_cli)

@@ -88,6 +88,9 @@ class Errors(metaclass=Coded):
         "The training records have the labels {labels}; test labels that they lack: {unknown}. "
         "Two labels are needed, and every one of the test records."
     )
+    T170 = "Unknown variant '{value}'. Choose one of: {choices}."
+    T171 = "{path} is of a run with another config. Give another output folder, or remove this one."
+    T172 = "A training run ended with status {status}; {path} says:\n{end}"
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "

@@ -1,0 +1,1 @@
+"""What each objective and each graph encoder is worth: trained alike, evaluated alike, compared."""

@@ -1,0 +1,70 @@
+"""Variants of a training config: objectives left out, graph encoders exchanged."""
+
+from collections.abc import Callable
+from typing import Any
+
+from confection import Config
+
+from training.errors import BergamotError, Errors
+
+FULL, BEFORE = "all", "before"
+"""The config as it stands, and the language model before training."""
+
+_GRAPH_ENCODERS: dict[str, dict[str, Any]] = {
+    "gatv2": {"@graph_encoders": "gatv2.v1", "heads": 2, "edge_features": "none"},
+    "graphsage": {"@graph_encoders": "graphsage.v1"},
+    "rgcn": {"@graph_encoders": "rgcn.v1", "decomposition": "bases", "size": 8},
+}
+
+
+def _without(*objectives: str) -> Callable[[Config], None]:
+    def change(config: Config) -> None:
+        for name in objectives:
+            config["objectives"].pop(name, None)
+
+    return change
+
+
+def _text_only(config: Config) -> None:
+    config["objectives"] = {"text": config["objectives"]["text"]}
+
+
+def _graph_encoder(name: str) -> Callable[[Config], None]:
+    def change(config: Config) -> None:
+        kept = {key: config["graph_encoder"][key] for key in ("layers", "dropout")}
+        config["graph_encoder"] = {**_GRAPH_ENCODERS[name], **kept}
+
+    return change
+
+
+VARIANTS: dict[str, Callable[[Config], None]] = {
+    FULL: _without(),
+    "text only": _text_only,
+    "without text": _without("text"),
+    "without node": _without("node"),
+    "without intermodal": _without("intermodal"),
+    "without dgi": _without("dgi"),
+    **{name: _graph_encoder(name) for name in _GRAPH_ENCODERS},
+}
+
+
+def variant(config: Config, name: str) -> Config:
+    """Return a copy of a config as a variant. RAISES (BergamotError): T170 for an unknown name."""
+    if name not in VARIANTS:
+        raise BergamotError(Errors.T170.format(value=name, choices=", ".join(VARIANTS)))
+    changed = config.copy()
+    VARIANTS[name](changed)
+    return changed
+
+
+def chosen(config: Config, names: list[str]) -> list[str]:
+    """Return the variants to train, the config itself first; one that equals another is left out.
+
+    names (list[str]): All where empty.
+    """
+    kept: dict[str, Config] = {}
+    for name in dict.fromkeys([FULL, *(names or VARIANTS)]):
+        made = variant(config, name)
+        if not any(made == other for other in kept.values()):
+            kept[name] = made
+    return list(kept)
