@@ -1,0 +1,130 @@
+"""Ablation: variants of one config trained alike, evaluated alike, compared over seeds."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from confection import Config
+from typer.testing import CliRunner
+
+from tests.training.conftest import CONCEPTS, names_of
+from training.__main__ import app
+from training.ablation.dictionary import cut_dictionary
+from training.ablation.figures import summarize
+from training.ablation.runs import TrainingRun, plan
+from training.ablation.variants import FULL, VARIANTS, chosen, variant
+from training.bergamot.run import read_config
+from training.errors import BergamotError
+from training.evaluate.ranking import Ranked
+from training.evaluate.readers import Query
+from training.evaluate.results import Choices, Results
+
+TINY = Path(__file__).parents[2] / "configs/train/tiny.cfg"
+
+
+def test_variants_leave_out_what_they_say():
+    config = read_config(TINY, {})
+    kept = {name: sorted(variant(config, name)["objectives"]) for name in VARIANTS}
+    assert kept["without node"] == ["dgi", "intermodal", "text"]
+    assert kept["without text"] == ["dgi", "intermodal", "node"]
+    assert kept["text only"] == ["text"]
+    assert kept["rgcn"] == kept[FULL] == ["dgi", "intermodal", "node", "text"]
+    assert variant(config, "graphsage")["graph_encoder"] == {
+        "@graph_encoders": "graphsage.v1", "layers": 3, "dropout": 0.1,
+    }  # fmt: skip
+    assert sorted(config["objectives"]) == kept[FULL]  # the config itself stays
+    assert "gatv2" not in chosen(config, [])  # it is the config
+    assert chosen(config, ["rgcn"]) == [FULL, "rgcn"]
+    with pytest.raises(BergamotError, match="T170"):
+        chosen(config, ["without luck"])
+
+
+def test_a_folder_is_of_one_config(tmp_path: Path):
+    config = read_config(TINY, {})
+    runs = plan(config, [FULL, "text only"], 2, tmp_path)
+    assert [(run.variant, run.seed) for run in runs] == [
+        (FULL, 0), ("text only", 0), (FULL, 1), ("text only", 1),
+    ]  # fmt: skip
+    made = Config().from_disk(runs[3].folder / "config.cfg")
+    assert made["system"]["seed"] == 1
+    assert list(made["objectives"]) == ["text"]
+    plan(config, [FULL], 1, tmp_path)
+    config["training"]["max_steps"] = 5
+    with pytest.raises(BergamotError, match="T171"):
+        plan(config, [FULL], 1, tmp_path)
+
+
+def ranked(*concepts: str) -> Ranked:
+    return Ranked(list(concepts), [1.0] * len(concepts), [0] * len(concepts), [""], False)
+
+
+def test_figures_by_hand(tmp_path: Path):
+    """Two sets of 1 and 3 mentions; `all` finds 3 and 1 of 4, the variant 2 and 2."""
+    queries = [Query("a", frozenset({"C1"}), group) for group in ("x", "y", "y", "y")]
+    hit, miss = ranked("C1"), ranked("C2", "C1")
+    systems = {
+        "all 0": [hit, hit, hit, miss],
+        "all 1": [miss, hit, miss, miss],
+        "text only 0": [hit, hit, miss, miss],
+        "text only 1": [hit, hit, miss, miss],
+        "before 0": [miss] * 4,
+        "before 1": [miss] * 4,
+        "exact": [hit] * 4,
+    }
+    results = Results(queries, {"full": [True] * 4}, systems, Choices(k=5), {})
+    runs = [TrainingRun(name, seed, tmp_path) for name in (FULL, "text only") for seed in (0, 1)]
+    found = summarize(results, runs)
+    table = found["variants"][FULL]["accuracy"]
+    assert table["micro"]["acc@1"]["mean"] == 50
+    assert table["micro"]["acc@1"]["spread"] == pytest.approx(np.std([75, 25], ddof=1), abs=0.01)
+    assert table["micro"]["acc@5"]["mean"] == 100
+    # macro of seed 0: (100 + 2/3) / 2, of seed 1: (0 + 1/3) / 2
+    assert table["macro"]["acc@1"]["mean"] == pytest.approx(50, abs=0.01)
+    against = found["variants"]["text only"]["against_all"]
+    assert against["micro"]["difference"] == 0
+    assert against["x"]["difference"] == 50
+    assert against["y"]["difference"] == pytest.approx(100 * (1 / 3 - 1 / 2), abs=0.01)
+    assert found["variants"]["before"]["against_all"]["micro"]["difference"] == -50
+    assert list(found["baselines"]) == ["exact"]
+    assert found["seeds"] == 2
+
+
+def test_a_cut_dictionary_keeps_the_golds(tmp_path: Path):
+    lines = [f"C{number % 50}||name {number}" for number in range(200)]
+    (tmp_path / "all.txt").write_text("\n".join(lines))
+    (tmp_path / "q.txt").write_text("C7||something\nC9|C11||else\n")
+    cut = cut_dictionary(tmp_path / "all.txt", [tmp_path / "q.txt"], tmp_path / "c.txt", names=40)
+    kept = cut.read_text().splitlines()
+    assert len(kept) == 40
+    assert {line for line in lines if line.startswith(("C7|", "C9|", "C11|"))} <= set(kept)
+
+
+@pytest.mark.timeout(300)
+def test_the_command_trains_compares_and_goes_on(config: Config, tmp_path: Path):
+    config["training"]["max_steps"] = 2
+    config.to_disk(tmp_path / "config.cfg")
+    entries = [(f"C{c}", name) for c in range(CONCEPTS) for name in names_of(c)]
+    (tmp_path / "dictionary.txt").write_text("".join(f"{c}||{name}\n" for c, name in entries))
+    (tmp_path / "q.txt").write_text("".join(f"{c}||{name}s\n" for c, name in entries[::7]))
+    command = [
+        "ablation", str(tmp_path / "config.cfg"), str(tmp_path / "dictionary.txt"),
+        str(tmp_path / "q.txt"), str(tmp_path / "out"), "--variants", "text only", "--seeds", "1",
+        "--processes", "2",
+    ]  # fmt: skip
+    result = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    summary = json.loads((tmp_path / "out/summary.json").read_text())
+    assert set(summary["variants"]) == {"all", "text only", "before"}
+    assert summary["names"] == "all"
+    text = (tmp_path / "out/summary.md").read_text()
+    assert "| text only |" in text
+    lm = tmp_path / "out/runs/text-only-0/model/lm/model.safetensors"
+    written = lm.stat().st_mtime_ns
+    CliRunner().invoke(app, command, catch_exceptions=False)
+    assert lm.stat().st_mtime_ns == written
+    (tmp_path / "out/runs/all-0/model/lm/manifest.json").unlink()
+    (tmp_path / "out/runs/all-0/model/checkpoints").rename(tmp_path / "gone")
+    (tmp_path / "out/runs/all-0/model/tokens/manifest.json").write_text("broken")
+    with pytest.raises(BergamotError, match="T172"):
+        CliRunner().invoke(app, command, catch_exceptions=False)
