@@ -1,13 +1,13 @@
 """Mentions a second and how good the links are, against scispaCy on the same names and documents.
 
     python -m benchmarks.link LM DICTIONARY QUERIES.txt --scispacy /path/to/its/python \
-        [--documents CORPUS.txt] [--processes 1 2 4] [--names 60000] [--folder DIR]
+        [--documents CORPUS.spacy] [--processes 1 2 4] [--names 60000] [--folder DIR]
 
 DICTIONARY and QUERIES have `CUI||name` lines. The knowledge base is the queries' concepts and
 others up to so many names; scispaCy (0.6.2, in an environment of its own) gets the same. Both sides
-answer the same mentions, 100 at once, with 30 aliases (scispaCy) or 10 concepts (ours). CORPUS (in
-PubTator form, such as the NCBI disease corpus) is linked by both pipes, document by document, with
-its own mentions; gold is what QUERIES says of the same words. One thread, CPU time.
+answer the same mentions, 100 at once, with 30 aliases (scispaCy) or 10 concepts (ours). CORPUS
+(from `python -m training corpus`, such as the NCBI disease corpus) is linked by both pipes,
+document by document, with its own mentions. One thread, CPU time.
 
 The last line is JSON. Of single mentions: lexical_ratio and mention_ratio (scispaCy's CPU time by
 ours: 3-grams alone; exact, 3-grams and language model), lexical_recall, mixed_recall and
@@ -18,7 +18,6 @@ scispacy_document_acc_1. Of processes: documents_per_s and mib (proportional set
 
 import argparse
 import contextlib
-import gzip
 import json
 import os
 import random
@@ -34,10 +33,9 @@ from typing import Any
 import numpy as np
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
-from spacy.util import filter_spans
 
 from benchmarks.accuracy import SYSTEMS
+from benchmarks.documents import read_gold
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.candidates import CandidateGenerator
 from spacy_bergamot.filters import CandidateFilter
@@ -57,7 +55,7 @@ def main() -> None:
     parser.add_argument("dictionary", type=Path)
     parser.add_argument("queries", type=Path)
     parser.add_argument("--scispacy", type=Path, help="Python with scispacy; without, ours alone")
-    parser.add_argument("--documents", type=Path, help="corpus in PubTator's form")
+    parser.add_argument("--documents", type=Path, help="gold documents")
     parser.add_argument("--processes", type=int, nargs="*", default=[], help="such as 1 2 4")
     parser.add_argument("--names", type=int, default=60_000)
     parser.add_argument("--folder", type=Path, help="keep what is built")
@@ -77,16 +75,18 @@ def main() -> None:
         report["ensemble"] |= latency(encoder, index, queries)
         documents = folder / "documents.jsonl"
         if arguments.documents:
-            write_documents(arguments.documents, queries, documents)
             nlp = pipeline(folder, arguments.lm)
-            report["ensemble"] |= measure_documents(nlp, documents)
+            write_documents(arguments.documents, nlp, documents)
+            report["ensemble"] |= measure_documents(nlp, arguments.documents)
         if arguments.scispacy:
             report["scispacy"] = scispacy(
                 arguments.scispacy, kb, arguments.queries, folder, documents
             )
         scaling = {}
         if arguments.documents and arguments.processes:
-            scaling = {n: scale(folder / "pipeline", documents, n) for n in arguments.processes}
+            scaling = {
+                n: scale(folder / "pipeline", arguments.documents, n) for n in arguments.processes
+            }
     for name, row in report.items():
         print(f"{name:10}" + "  ".join(f"{key} {value:.3f}" for key, value in row.items()))
     lexical, mixed, other = report["lexical"], report["ensemble"], report.get("scispacy", {})
@@ -188,26 +188,21 @@ def latency(encoder: TextEncoder, index: AliasIndex, queries: list) -> dict[str,
     return {"p50_ms": float(np.median(times)), "p95_ms": float(np.quantile(times, 0.95))}
 
 
-def write_documents(corpus: Path, queries: list, path: Path) -> None:
-    """Write title and abstract with the mentions, and what the queries say of the same words."""
-    gold = {mention.lower(): sorted(concepts) for concepts, mention in queries}
-    opened = gzip.open if corpus.suffix == ".gz" else open
-    texts: dict[str, str] = {}
-    mentions: dict[str, list] = {}
-    with opened(corpus, "rt", encoding="utf8") as lines:
-        for line in lines:
-            parts = line.rstrip("\n").split("|", 2)
-            if len(parts) == 3 and parts[1] in ("t", "a"):
-                texts[parts[0]] = f"{texts[parts[0]]} {parts[2]}" if parts[1] == "a" else parts[2]
-                continue
-            fields = line.rstrip("\n").split("\t")
-            if len(fields) == 6:
-                name, start, end, text = fields[0], int(fields[1]), int(fields[2]), fields[3]
-                mentions.setdefault(name, []).append((start, end, gold.get(text.lower(), [])))
+def write_documents(corpus: Path, nlp: Language, path: Path) -> None:
+    """Write texts, mentions and golds for scispaCy's side, whose spaCy is another one."""
     with path.open("w", encoding="utf8") as stream:
-        for name, text in texts.items():
-            marked = sorted(mentions.get(name, []))
-            stream.write(json.dumps({"text": text, "mentions": marked}) + "\n")
+        for doc, golds in read_gold(corpus, nlp.vocab):
+            marked = [
+                (ent.start_char, ent.end_char, sorted(known_of(gold, nlp)))
+                for ent, gold in zip(doc.ents, golds, strict=True)
+            ]
+            stream.write(json.dumps({"text": doc.text, "mentions": marked}) + "\n")
+
+
+def known_of(gold: set[str], nlp: Language) -> set[str]:
+    """Return the gold concepts that the index has; a mention without any is not scored."""
+    linker: Any = nlp.get_pipe("bergamot_linker")
+    return {concept for concept in gold if concept in linker.kb}
 
 
 def pipeline(folder: Path, lm: Path) -> Language:
@@ -229,33 +224,15 @@ def pipeline(folder: Path, lm: Path) -> Language:
     return spacy.load(folder / "pipeline")
 
 
-def read_documents(nlp: Language, path: Path) -> tuple[list[Doc], list[list[list[str]]]]:
-    """Return documents with their mentions as entities, and the gold concepts of each."""
-    docs, golds = [], []
-    for line in path.read_text(encoding="utf8").splitlines():
-        entry = json.loads(line)
-        doc = nlp.make_doc(entry["text"])
-        spans, known = [], {}
-        for start, end, gold in entry["mentions"]:
-            span = doc.char_span(start, end, label="DISO", alignment_mode="expand")
-            if span is not None:
-                spans.append(span)
-                known[span.start, span.end] = gold
-        doc.ents = filter_spans(spans)
-        docs.append(doc)
-        golds.append([known[ent.start, ent.end] for ent in doc.ents])
-    return docs, golds
-
-
 def measure_documents(nlp: Language, path: Path) -> dict[str, float]:
-    docs, golds = read_documents(nlp, path)
+    pairs = read_gold(path, nlp.vocab)
     cpu = time.process_time()
-    linked = list(nlp.pipe(docs))
+    linked = list(nlp.pipe(doc for doc, _ in pairs))
     cpu = time.process_time() - cpu
     firsts = [
-        (ent._.kb_ents[0][0] if ent._.kb_ents else "", gold)
-        for doc, of in zip(linked, golds, strict=True)
-        for ent, gold in zip(doc.ents, of, strict=True)
+        (ent._.kb_ents[0][0] if ent._.kb_ents else "", known_of(gold, nlp))
+        for doc, (_, golds) in zip(linked, pairs, strict=True)
+        for ent, gold in zip(doc.ents, golds, strict=True)
     ]
     right = [first in gold for first, gold in firsts if gold]
     count = len(firsts)
@@ -263,7 +240,7 @@ def measure_documents(nlp: Language, path: Path) -> dict[str, float]:
 
 
 def scale(folder: Path, documents: Path, n_process: int) -> dict[str, float]:
-    """Link the documents ten times over with so many processes, in a process of its own."""
+    """Link the documents three times over with so many processes, in a process of its own."""
     script = (
         "import sys; from pathlib import Path; from benchmarks.link import run_processes; "
         "run_processes(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))"
@@ -276,7 +253,7 @@ def scale(folder: Path, documents: Path, n_process: int) -> dict[str, float]:
 def run_processes(folder: Path, documents: Path, n_process: int) -> None:
     # The cache is off: every document costs what a new one costs.
     nlp = spacy.load(folder, config={"components": {"bergamot_linker": {"cache_size": 0}}})
-    docs, _ = read_documents(nlp, documents)
+    docs = [doc for doc, _ in read_gold(documents, nlp.vocab)]
     most = [0.0]
     watch = threading.Thread(target=watch_memory, args=(most,), daemon=True)
     watch.start()
