@@ -237,7 +237,7 @@ def _sync(path: Path) -> None:
 
 def _swap(temporary: Path, path: Path) -> None:
     """Put `temporary` in the place of `path`; the old folder is removed last."""
-    old = _temporary_name(path).with_suffix(".old")
+    old = path.with_name(f".{path.name}.{os.getpid()}.old.part")
     if path.exists():
         os.replace(path, old)
     os.replace(temporary, path)
