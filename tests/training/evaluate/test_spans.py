@@ -38,9 +38,12 @@ def test_touching_spans_do_not_overlap_and_nothing_matches_twice():
     assert rates(scores, "partial") == (50, 100)
     scores = score_documents([[Link(0, 10, "A")]], [[Link(0, 5, "A"), Link(5, 9, "A")]])
     assert rates(scores, "partial") == (100, 50)
-    # The longer one overlaps more, yet the exact span is matched with its like.
-    golds = [Link(0, 5, "A"), Link(0, 9, "A")]
-    assert rates(score_documents([golds], [golds]), "partial") == (100, 100)
+    scores = score_documents([[Link(5, 9, "A")]], [[Link(0, 5, "A")]])
+    assert rates(scores, "partial") == (0, 0)
+    # (2, 8) overlaps both gold spans alike; matched with its like, it leaves the other to (0, 2).
+    golds = [Link(0, 8, "A"), Link(2, 8, "A")]
+    scores = score_documents([[Link(0, 2, "A"), Link(2, 8, "A")]], [golds])
+    assert rates(scores, "partial") == (100, 100)
 
 
 def test_nil_links_count_as_mentions_alone():
