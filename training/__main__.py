@@ -14,8 +14,8 @@ from training.download.umls import download_cli
 from training.download.wikidata import wikidata_cli
 from training.encode import encode_cli
 from training.evaluate.cli import evaluate_cli
+from training.evaluate.links_cli import evaluate_links_cli
 from training.evaluate.report.cli import evaluate_report_cli
-from training.evaluate.spans import evaluate_links_cli
 from training.kb import kb_cli
 from training.ontology.cli import import_cli
 from training.pairs import export_pairs_cli, pairs_cli

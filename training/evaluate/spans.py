@@ -6,14 +6,9 @@
 - strict_mention, partial_mention: the spans alone.
 """
 
-import json
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-import typer
-
-from spacy_bergamot.files import atomic_file
 from training.errors import BergamotError, Errors
 
 NIL = "NIL"
@@ -59,61 +54,6 @@ def score_documents(
         ):
             totals.setdefault(name, []).append(counts)
     return {name: _rates(counts) for name, counts in totals.items()}
-
-
-def read_docbin(path: Path, *, spans_key: str | None = None) -> list[tuple[str, list[Link]]]:
-    """Read a `.spacy` file as (text, links) of every document.
-
-    spans_key (str | None): Links of `doc.spans[spans_key]`, else of `doc.ents`. Mentions without a
-        kb id are left out: nobody tried to link them.
-    RAISES (BergamotError): T301 for a missing file, T145 for one that is no DocBin.
-    """
-    import spacy
-    from spacy.tokens import DocBin
-
-    if not path.is_file():
-        raise BergamotError(Errors.T301.format(path=path))
-    try:
-        docs = list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
-    except Exception as reason:  # zlib, msgpack and spaCy each raise their own
-        raise BergamotError(Errors.T145.format(path=path, reason=reason)) from None
-    found = []
-    for doc in docs:
-        spans = doc.spans.get(spans_key, []) if spans_key else doc.ents
-        links = [Link(s.start_char, s.end_char, s.kb_id_) for s in spans if s.kb_id_]
-        found.append((doc.text, links))
-    return found
-
-
-def score_docbins(
-    predicted: Path, gold: Path, *, spans_key: str | None = None
-) -> dict[str, dict[str, float]]:
-    """Score a `.spacy` file of linked documents against a gold one with the same texts in order.
-
-    RAISES (BergamotError): T144 or T146 if the documents are not the same.
-    """
-    guesses, golds = (read_docbin(path, spans_key=spans_key) for path in (predicted, gold))
-    for number, ((text, _), (expected, _)) in enumerate(zip(guesses, golds, strict=False)):
-        if text != expected:
-            message = Errors.T146.format(number=number, found=text[:60], expected=expected[:60])
-            raise BergamotError(message)
-    return score_documents([links for _, links in guesses], [links for _, links in golds])
-
-
-def evaluate_links_cli(
-    predicted: Annotated[Path, typer.Argument(help="DocBin of linked documents")],
-    gold: Annotated[Path, typer.Argument(help="DocBin of the same documents with gold links")],
-    output: Annotated[Path, typer.Argument(help="JSON file for the figures")],
-    spans_key: Annotated[
-        str | None, typer.Option(help="Spans of doc.spans; default doc.ents")
-    ] = None,
-) -> None:
-    """Precision, recall and F1 of links in documents: strict, partial, and by document."""
-    scores = score_docbins(predicted, gold, spans_key=spans_key)
-    with atomic_file(output) as path:
-        path.write_text(json.dumps(scores, indent=1) + "\n", encoding="utf8")
-    for name, rates in scores.items():
-        typer.echo(f"{name:16}" + "".join(f"  {k} {rates[k]:5.1f}" for k in "prf"))
 
 
 def _same(guesses: Sequence, golds: Sequence) -> Counts:

@@ -11,6 +11,7 @@ import numpy as np
 from spacy_bergamot.text_encoder import check_folder
 from training.errors import BergamotError, Errors
 from training.tasks.records import Record
+from training.tasks.scores import scores
 
 
 @dataclass(frozen=True)
@@ -96,24 +97,6 @@ def finetune(
             tokenizer.save_pretrained(save)
     guessed = [labels[number] for number in np.asarray(logits).argmax(1).tolist()]
     return scores([record.label for record in test], guessed)
-
-
-def scores(gold: Sequence[str], guessed: Sequence[str]) -> dict[str, Any]:
-    """Return accuracy, macro F1 and F1 of every gold label in percent, and the majority's share."""
-    right = dict.fromkeys(sorted(set(gold)), 0)
-    for one, other in zip(gold, guessed, strict=True):
-        right[one] += one == other
-    f1 = {
-        label: 100 * 2 * hits / (gold.count(label) + guessed.count(label))
-        for label, hits in right.items()
-    }
-    return {
-        "n": len(gold),
-        "accuracy": 100 * sum(right.values()) / len(gold),
-        "macro_f1": float(np.mean(list(f1.values()))),
-        "f1": f1,
-        "majority": 100 * max(gold.count(label) for label in right) / len(gold),
-    }
 
 
 def _encode(

@@ -9,6 +9,7 @@ from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.text import normalize
 from spacy_bergamot.text_encoder import TextEncoder
 from training.errors import BergamotError, Errors
+from training.tasks.scores import scores
 
 FOLDS = 5
 _BATCH = 256
@@ -71,7 +72,7 @@ def folds(keys: np.ndarray, seed: int = 0) -> np.ndarray:
 def classify(
     encoder: TextEncoder, data: GroupNames, *, epochs: int = 10, rate: float = 5e-2, seed: int = 0
 ) -> dict[str, Any]:
-    """Return accuracy in percent, mean and spread over five folds, on seen and unseen concepts.
+    """Return accuracy and macro F1 in percent over five folds, on seen and unseen concepts.
 
     seen: names are folded at random; those are scored whose concept has another name in training.
     unseen: concepts are folded, so that no name of a scored concept was trained on.
@@ -82,7 +83,7 @@ def classify(
         "groups": {g: int((data.labels == n).sum()) for n, g in enumerate(data.groups)},
     }
     for kind, keys in (("seen", np.arange(len(data.names))), ("unseen", data.concepts)):
-        fold, scores, majority = folds(keys, seed), [], []
+        fold, runs = folds(keys, seed), []
         for number in range(FOLDS):
             test = fold == number
             known = np.isin(data.concepts, data.concepts[~test])
@@ -91,15 +92,15 @@ def classify(
                 continue
             train = (vectors[~test], data.labels[~test])
             guessed = _fit(*train, vectors[scored], len(data.groups), epochs, rate, seed)
-            scores.append(100 * float((guessed == data.labels[scored]).mean()))
-            most = np.bincount(data.labels[~test]).argmax()
-            majority.append(100 * float((data.labels[scored] == most).mean()))
-        result[kind] = {
-            "accuracy": float(np.mean(scores)) if scores else None,
-            "spread": float(np.std(scores)) if scores else None,
-            "majority": float(np.mean(majority)) if majority else None,
-            "folds": len(scores),
-        }
+            sides = (data.labels[scored].tolist(), guessed.tolist())
+            runs.append(scores(*([data.groups[label] for label in side] for side in sides)))
+        result[kind] = {"folds": len(runs)}
+        for figure in ("accuracy", "macro_f1", "majority") if runs else ():
+            values = [run[figure] for run in runs]
+            result[kind] |= {
+                figure: float(np.mean(values)),
+                f"{figure}_spread": float(np.std(values)),
+            }
     return result
 
 

@@ -66,6 +66,9 @@ def test_ranking_keeps_every_concept_of_the_first_names():
     (found,) = rank(TfidfRetriever(dictionary), ["cold"], dictionary, 1)
     assert found.concepts == ["C1", "C2", "C3"]
     assert found.name_ranks == [0, 0, 0]
+    (found,) = rank(TfidfRetriever(dictionary), ["cold"], dictionary, 2)
+    assert found.concepts == ["C1", "C2", "C3", "C5"]  # two names, though two concepts were there
+    assert tabulate([query("C5")], [found], ks=(2,))["micro"]["acc@2_names"] == 100
     (found,) = rank(TfidfRetriever(dictionary), ["cold"], dictionary, 4)
     assert found.concepts[:4] == ["C1", "C2", "C3", "C5"]
     assert found.names[3] == "cold sore"
@@ -110,7 +113,7 @@ def test_golds_out_of_the_dictionary():
 
 def test_protocols_by_training_queries():
     dictionary = Dictionary([("A", "a")])
-    train = [query("A", "flu"), query("B|C", "cold")]
+    train = [query("A", "FLU "), query("B|C", "cold")]
     queries = [query("A", " Flu"), query("B", "other"), query("D", "cold"), query("D", "new")]
     kept = select(queries, dictionary, "not_in_train", train=train)
     assert [q.mention for q in kept] == ["other", "new"]

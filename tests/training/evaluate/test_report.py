@@ -151,6 +151,7 @@ def test_a_whole_report(tmp_path: Path, lm: Path, concepts: Path):
         {"language": "ENG", "text": "hypertension", "concept_id": "C01", "label": "DISO"},
         {"language": "GER", "text": "Kälte <b>", "concept_id": "C98", "label": "PHEN"},
         {"language": "GER", "text": "cold", "concept_id": "C05", "label": "DISO"},
+        {"language": "GER", "text": "xyz", "concept_id": "NIL", "label": "DISO"},
     ]
     gold = tmp_path / "gold.jsonl"
     gold.write_text(
@@ -192,6 +193,8 @@ def test_a_whole_report(tmp_path: Path, lm: Path, concepts: Path):
         ElementTree.fromstring(drawing)
     assert "| ENG | 1 | **100.0" in markdown
     assert "ambiguous alias" in markdown
+    # Exact match says nothing of "Kälte <b>" and "xyz", of which one is NIL.
+    assert "| exact | 1 | 2 | 50.0 | 100.0 |" in markdown
 
 
 def test_a_folder_that_holds_no_results(tmp_path: Path):

@@ -1,14 +1,20 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import DocBin, Span
 from typer.testing import CliRunner
 
 from training.__main__ import app
+from training.corpora.schema import DOCUMENTS, MENTIONS, Corpus
 from training.errors import BergamotError
-from training.evaluate.spans import Link, read_docbin, score_docbins, score_documents
+from training.evaluate.documents import read_documents
+from training.evaluate.links_cli import score_links
+from training.evaluate.spans import Link, score_documents
 
 
 def rates(scores: dict, name: str) -> tuple[float, float]:
@@ -38,9 +44,12 @@ def test_touching_spans_do_not_overlap_and_nothing_matches_twice():
     assert rates(scores, "partial") == (50, 100)
     scores = score_documents([[Link(0, 10, "A")]], [[Link(0, 5, "A"), Link(5, 9, "A")]])
     assert rates(scores, "partial") == (100, 50)
-    # The longer one overlaps more, yet the exact span is matched with its like.
-    golds = [Link(0, 5, "A"), Link(0, 9, "A")]
-    assert rates(score_documents([golds], [golds]), "partial") == (100, 100)
+    scores = score_documents([[Link(5, 9, "A")]], [[Link(0, 5, "A")]])
+    assert rates(scores, "partial") == (0, 0)
+    # (2, 8) overlaps both gold spans alike; matched with its like, it leaves the other to (0, 2).
+    golds = [Link(0, 8, "A"), Link(2, 8, "A")]
+    scores = score_documents([[Link(0, 2, "A"), Link(2, 8, "A")]], [golds])
+    assert rates(scores, "partial") == (100, 100)
 
 
 def test_nil_links_count_as_mentions_alone():
@@ -68,10 +77,38 @@ def write_docbin(path: Path, texts: list[str], concept: str, *, key: str | None 
 def test_docbins_of_linked_documents(tmp_path: Path, key: str | None):
     gold = write_docbin(tmp_path / "gold.spacy", ["gout flares", "colds last"], "C1", key=key)
     other = write_docbin(tmp_path / "other.spacy", ["gout flares", "colds last"], "C2", key=key)
-    assert read_docbin(gold, spans_key=key)[1] == ("colds last", [Link(0, 5, "C1")])
-    assert rates(score_docbins(gold, gold, spans_key=key), "strict") == (100, 100)
-    scores = score_docbins(other, gold, spans_key=key)
+    assert read_documents(gold, spans_key=key)[1] == ("colds last", [Link(0, 5, "C1")])
+    assert rates(score_links(str(gold), gold, spans_key=key), "strict") == (100, 100)
+    scores = score_links(str(other), gold, spans_key=key)
     assert rates(scores, "strict") == (0, 0)
+    assert rates(scores, "strict_mention") == (100, 100)
+
+
+def test_a_pipeline_against_a_corpus(tmp_path: Path, make_nlp: Callable[..., Language]):
+    """The pipeline finds and links; the corpus has a composite, a split and a NIL mention."""
+    make_nlp().to_disk(tmp_path / "pipeline")
+    text = "Hypertension and heart attack, then pyrexia."
+    rows = [
+        ([0], [12], ["C01"]),
+        ([17, 23], [22, 29], ["C03", "C06"]),
+        ([36], [43], []),
+    ]
+    mentions = [
+        {"id": str(n), "document": "d", "language": "en", "mention": text[starts[0] : ends[-1]],
+         "starts": starts, "ends": ends, "context": "", "type": "DISO", "concepts": concepts,
+         "all_of": True}
+        for n, (starts, ends, concepts) in enumerate(rows)
+    ]  # fmt: skip
+    documents = [{"document": "d", "language": "en", "text": text}]
+    Corpus(
+        "c",
+        pa.Table.from_pylist(documents, schema=DOCUMENTS),
+        pa.Table.from_pylist(mentions, schema=MENTIONS),
+    ).write(tmp_path / "corpus")
+    scores = score_links(str(tmp_path / "pipeline"), tmp_path / "corpus")
+    # Found: C01 and C03 of three gold links, and C10 where the gold says NIL.
+    assert scores["strict"]["p"] == pytest.approx(200 / 3)
+    assert scores["strict"]["r"] == pytest.approx(200 / 3)
     assert rates(scores, "strict_mention") == (100, 100)
 
 
@@ -90,11 +127,11 @@ def test_documents_that_are_not_the_same_are_refused(tmp_path: Path):
     other = write_docbin(tmp_path / "other.spacy", ["gout abates"], "C1")
     two = write_docbin(tmp_path / "two.spacy", ["gout flares", "a b"], "C1")
     with pytest.raises(BergamotError, match="T146"):
-        score_docbins(one, other)
+        score_links(str(one), other)
     with pytest.raises(BergamotError, match="T144"):
-        score_docbins(one, two)
+        score_links(str(one), two)
     (tmp_path / "bad.spacy").write_bytes(b"no docbin")
     with pytest.raises(BergamotError, match="T145"):
-        read_docbin(tmp_path / "bad.spacy")
+        read_documents(tmp_path / "bad.spacy")
     with pytest.raises(BergamotError, match="T301"):
-        read_docbin(tmp_path / "none.spacy")
+        read_documents(tmp_path / "none.spacy")

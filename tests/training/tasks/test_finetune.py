@@ -6,8 +6,9 @@ from typer.testing import CliRunner
 
 from training.__main__ import app
 from training.errors import BergamotError
-from training.tasks.finetune import FinetuneSettings, finetune, scores
+from training.tasks.finetune import FinetuneSettings, finetune
 from training.tasks.records import Record, read_records
+from training.tasks.scores import scores
 
 PUBMEDQA = {
     "1": {"QUESTION": "Is it?", "CONTEXTS": ["One.", "Two."], "final_decision": "Maybe"},

@@ -40,6 +40,8 @@ def test_a_linear_classifier_learns_what_the_vectors_tell():
     result = classify(Letters(), invented())
     assert result["seen"]["accuracy"] == result["unseen"]["accuracy"] == 100
     assert result["unseen"]["folds"] == 5
+    assert result["unseen"]["macro_f1"] == 100
+    assert result["unseen"]["macro_f1_spread"] == 0
     assert result["groups"] == {"DISO": 60, "CHEM": 60}
 
 

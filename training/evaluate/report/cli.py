@@ -82,6 +82,7 @@ def report_blocks(
         *sections.accuracy(figures),
         *published_section(figures, release=release, sets=published),
         *sections.significance(figures),
+        *sections.nil(figures),
         *sections.recall(figures),
         *sections.breakdowns(results),
         *sections.calibration(results),

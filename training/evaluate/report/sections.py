@@ -74,6 +74,20 @@ def significance(figures: dict[str, Any]) -> Iterator[Block]:
         )  # fmt: skip
 
 
+def nil(figures: dict[str, Any]) -> Iterator[Block]:
+    """Precision and recall of NIL, where the sets have mentions without a concept."""
+    scores = figures["nil"]
+    if not any(row["nil_gold"] for row in scores.values()):
+        return
+    rows = [
+        (name, str(row["nil_gold"]), str(row["nil_predicted"]),
+         *("–" if row[key] is None else f"{row[key]:.1f}" for key in ("nil_p", "nil_r")))
+        for name, row in scores.items()
+    ]  # fmt: skip
+    yield Heading("Mentions without a concept")
+    yield Table(("system", "NIL in gold", "NIL said", "precision, %", "recall, %"), rows)
+
+
 def recall(figures: dict[str, Any]) -> Iterator[Block]:
     """Recall@k of every system, over all mentions."""
     yield Heading("Recall by number of candidates")
