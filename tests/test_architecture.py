@@ -86,8 +86,9 @@ def test_every_dependency_of_the_project_is_made_or_tracked():
                 path = path.replace(f"${{vars.{name}}}", str(value))
             fetched = any(asset["dest"].startswith(f"{path}/") for asset in project["assets"])
             assert fetched or dep in made or (ROOT / path).exists(), dep
-    for steps in project["workflows"].values():
+    for name, steps in project["workflows"].items():
         assert set(steps) <= commands.keys()
+        assert name not in commands  # spaCy refuses a name that is both
 
 
 def test_modules_stay_small():

@@ -104,6 +104,7 @@ def test_a_pipeline_against_a_corpus(tmp_path: Path, make_nlp: Callable[..., Lan
         "c",
         pa.Table.from_pylist(documents, schema=DOCUMENTS),
         pa.Table.from_pylist(mentions, schema=MENTIONS),
+        {},
     ).write(tmp_path / "corpus")
     scores = score_links(str(tmp_path / "pipeline"), tmp_path / "corpus")
     # Found: C01 and C03 of three gold links, and C10 where the gold says NIL.
