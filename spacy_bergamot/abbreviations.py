@@ -5,6 +5,7 @@ be found in the long form in order, from the right, the first of them at the sta
 """
 
 import re
+from collections.abc import Mapping
 
 _PAIRS = re.compile(r"[(（]([^()（）]{1,120})[)）]")
 _WORD = re.compile(r"\S+")
@@ -66,3 +67,12 @@ def _long_form(short: str, before: str) -> str | None:
     if len(long_form) <= len(short) or short.lower() in long_form.lower().split():
         return None
     return long_form
+
+
+def known_forms(table: Mapping[str, str | Mapping[str, str]], language: str) -> dict[str, str]:
+    """Return the long forms of a table that hold for a language: those of all, then its own."""
+    forms = {short: long for short, long in table.items() if isinstance(long, str)}
+    for code, own in table.items():
+        if not isinstance(own, str) and code.lower() == language.lower():
+            forms.update(own)
+    return forms

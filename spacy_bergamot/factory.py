@@ -71,7 +71,7 @@ def make_linker(
     generator: Any,
     rerank: Callable | None,
     resolve_abbreviations: bool,
-    abbreviations: dict[str, str],
+    abbreviations: dict[str, str | dict[str, str]],
     semantic_types: list[str],
     semantic_groups: list[str],
     languages: list[str],

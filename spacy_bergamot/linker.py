@@ -13,7 +13,7 @@ from spacy.training import Example
 from spacy.util import minibatch
 from spacy.vocab import Vocab
 
-from spacy_bergamot.abbreviations import find_abbreviations
+from spacy_bergamot.abbreviations import find_abbreviations, known_forms
 from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.calibration import Calibration
 from spacy_bergamot.candidates import Candidate, CandidateGenerator
@@ -148,7 +148,7 @@ class BergamotLinker(Pipe):
 
         context (str): Text whose abbreviations are resolved.
         """
-        text = normalize(self._expanded(mention, self._short_forms(context)))
+        text = normalize(self._expanded(mention, self._short_forms(context, self.vocab.lang)))
         candidates = self.generator.generate([(text, self._label(label))])[0]
         start = max(context.find(mention), 0)
         asked = Mention(text, label, context or mention, start, start + len(mention))
@@ -305,7 +305,7 @@ class BergamotLinker(Pipe):
         """Return what is looked up for every mention, in its context."""
         spans = self._mentions(doc)
         text = doc.text if spans else ""
-        forms = self._short_forms(text)
+        forms = self._short_forms(text, doc.user_data.get("language", doc.lang_))
         return [
             Mention(
                 normalize(self._expanded(span.text, forms)),
@@ -320,10 +320,10 @@ class BergamotLinker(Pipe):
     def _label(self, label: str) -> str:
         return label if label in self.settings.allowed.types_by_label else ""
 
-    def _short_forms(self, text: str) -> dict[str, str]:
+    def _short_forms(self, text: str, language: str) -> dict[str, str]:
         if not self.settings.resolve_abbreviations:
             return {}
-        return {**self.settings.abbreviations, **find_abbreviations(text)}
+        return {**known_forms(self.settings.abbreviations, language), **find_abbreviations(text)}
 
     @staticmethod
     def _expanded(mention: str, forms: dict[str, str]) -> str:

@@ -33,7 +33,9 @@ class LinkerSettings:
     generator: One generator, or an ensemble of them.
     rerank (Reranker | None): Called once a document, between candidates and decision.
     resolve_abbreviations (bool): Look a short form up as the long form that the text defines.
-    abbreviations (dict[str, str]): Long forms of short forms that texts do not define.
+    abbreviations (dict[str, str | dict[str, str]]): Long forms of short forms that texts do not
+        define; under a language's code, those of its documents (`doc.user_data["language"]`, else
+        `doc.lang_`).
     allowed (CandidateFilter): Applied before the top k.
     ef_search (int): The index's efSearch. cache_size (int): Mentions remembered.
     device (str): "cpu", "auto", "cuda:0". precision (str): "fp32", "bf16", "fp16".
@@ -52,7 +54,7 @@ class LinkerSettings:
     generator: Generator | EnsembleGenerator = field(default_factory=_exact_then_dense)
     rerank: Reranker | None = None
     resolve_abbreviations: bool = False
-    abbreviations: Mapping[str, str] = field(default_factory=dict)
+    abbreviations: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
     allowed: CandidateFilter = field(default_factory=CandidateFilter)
     ef_search: int = 100
     cache_size: int = 10_000

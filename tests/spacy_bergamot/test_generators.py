@@ -111,6 +111,16 @@ def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
     plain = make_nlp(mentions=False, threshold=0.999).get_pipe("bergamot_linker")
     doc = plain(mark(nlp, "a common cold (CC) and CC with HTN", "CC", "HTN"))
     assert {ent.kb_id_ for ent in doc.ents} == {"NIL"}
+    table = {"FA": "fever", "de": {"FA": "Herzinfarkt"}, "fr": {"FA": "aspirin"}}
+    linker = make_nlp(mentions=False, resolve_abbreviations=True, abbreviations=table).get_pipe(
+        "bergamot_linker"
+    )
+    for language, expected in {"de": "C03", "xx": "C10", "DE": "C03"}.items():
+        doc = mark(nlp, "FA", "FA")
+        doc.user_data["language"] = language
+        assert linker(doc).ents[0].kb_id_ == expected
+    german = spacy.blank("de")
+    assert linker(mark(german, "FA", "FA")).ents[0].kb_id_ == "C03"
     explained = linker.explain("CC", context="a common cold (CC)")
     assert explained["looked_up"] == "common cold"
 
