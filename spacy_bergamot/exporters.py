@@ -7,13 +7,9 @@ from spacy.pipeline import EntityLinker
 from spacy.tokens import Doc, Span
 
 from spacy_bergamot.kb import KnowledgeBase
+from spacy_bergamot.spans import spans_of
 
 UMLS_SYSTEM = "http://www.nlm.nih.gov/research/umls"
-
-
-def mentions_of(doc: Doc, spans_key: str | None = None) -> list[Span]:
-    """Return the entities, or the spans of a group."""
-    return list(doc.ents if spans_key is None else doc.spans.get(spans_key, []))
 
 
 def to_dict(doc: Doc, *, spans_key: str | None = None, candidates: bool = False) -> dict[str, Any]:
@@ -22,7 +18,7 @@ def to_dict(doc: Doc, *, spans_key: str | None = None, candidates: bool = False)
     candidates (bool): With every entity's candidates.
     """
     entities = []
-    for span in mentions_of(doc, spans_key):
+    for span in spans_of(doc, spans_key):
         entry: dict[str, Any] = {
             "start": span.start_char,
             "end": span.end_char,
@@ -47,7 +43,7 @@ def to_brat(doc: Doc, *, spans_key: str | None = None, knowledge_base: str = "KB
     An entity over several lines is written as fragments, as BRAT wants it.
     """
     lines = []
-    for number, span in enumerate(mentions_of(doc, spans_key), 1):
+    for number, span in enumerate(spans_of(doc, spans_key), 1):
         offsets, position = [], span.start_char
         for part in span.text.split("\n"):
             if part:
@@ -76,7 +72,7 @@ def to_bigbio(
             if _is_linked(span)
             else [],
         }
-        for number, span in enumerate(mentions_of(doc, spans_key), 1)
+        for number, span in enumerate(spans_of(doc, spans_key), 1)
     ]
     return {
         "id": document_id,
@@ -100,7 +96,7 @@ def to_html(docs: Iterable[Doc], *, spans_key: str | None = None, kb_url: str = 
     parsed = []
     for doc in docs:
         marks = []
-        for span in mentions_of(doc, spans_key):
+        for span in spans_of(doc, spans_key):
             concept = span.kb_id_ if _is_linked(span) else ""
             mark: dict[str, Any] = {
                 "start": span.start_char,
@@ -137,7 +133,7 @@ def to_fhir(
     systems (dict[str, str]): Source vocabulary → system URI; its codes are added to the CUI.
     """
     concepts = []
-    for span in mentions_of(doc, spans_key):
+    for span in spans_of(doc, spans_key):
         if not _is_linked(span):
             continue
         entity = kb.cui_to_entity[span.kb_id_]

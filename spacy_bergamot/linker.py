@@ -24,6 +24,7 @@ from spacy_bergamot.loaders import IndexLoader, LmLoader
 from spacy_bergamot.parts import CALIBRATION, CHANGES, ENCODER, INDEX, NEEDED, LinkerParts
 from spacy_bergamot.rerank import Mention
 from spacy_bergamot.settings import LinkerSettings
+from spacy_bergamot.spans import place_of, spans_of, unlinked, write_links
 from spacy_bergamot.text import normalize
 from spacy_bergamot.updated_generator import UpdatedGenerator
 
@@ -139,9 +140,9 @@ class BergamotLinker(Pipe):
                 kept = [candidate for candidate in candidates[:most] if self._passes(candidate)]
                 span._.kb_ents = [(c.concept_id, c.score) for c in kept]
                 span._.candidates = [candidate.to_dict() for candidate in candidates]
-                links[span.start, span.end, span.label] = self._decide(candidates)
+                links[place_of(span)] = self._decide(candidates)
             doc._.bergamot = dict(self.parts.provenance)
-            self._write(doc, links)
+            write_links(doc, links, self.settings.spans_key)
 
     def explain(self, mention: str, label: str = "", *, context: str = "") -> dict[str, Any]:
         """Return how a mention is linked: normal form, candidates, what was dropped, decision.
@@ -278,26 +279,18 @@ class BergamotLinker(Pipe):
         torch.set_num_threads(1)
         self._process = os.getpid()
 
-    def _spans(self, doc: Doc) -> list[Span]:
-        key = self.settings.spans_key
-        return list(doc.ents if key is None else doc.spans.get(key, []))
-
     def _with_golds(self, reference: Doc) -> tuple[Doc, list[str]]:
         """Return the document with its mentions as if unlinked, and the kb id of each."""
-        doc, spans = reference.copy(), self._spans(reference)
-        golds = {(span.start, span.end, span.label): span.kb_id_ for span in spans}
-        plain = [Span(doc, span.start, span.end, label=span.label) for span in spans]
-        if self.settings.spans_key is None:
-            doc.set_ents(plain)
-        else:
-            doc.spans[self.settings.spans_key] = plain
-        return doc, [golds[span.start, span.end, span.label] for span in self._mentions(doc)]
+        key = self.settings.spans_key
+        golds = {place_of(span): span.kb_id_ for span in spans_of(reference, key)}
+        doc = unlinked(reference, key)
+        return doc, [golds[place_of(span)] for span in self._mentions(doc)]
 
     def _mentions(self, doc: Doc) -> list[Span]:
         settings = self.settings
         return [
             span
-            for span in self._spans(doc)
+            for span in spans_of(doc, settings.spans_key)
             if span.label_ not in settings.labels_discard and (settings.overwrite or not span.kb_id)
         ]
 
@@ -348,22 +341,6 @@ class BergamotLinker(Pipe):
         if candidates and self._passes(candidates[0]):
             return candidates[0].concept_id
         return EntityLinker.NIL
-
-    def _write(self, doc: Doc, links: dict[tuple[int, int, int], str]) -> None:
-        """Write kb ids where they last: on tokens for entities, on new spans in a span group."""
-        key = self.settings.spans_key
-        if key is None:
-            for (start, end, _), concept_id in links.items():
-                for token in doc[start:end]:
-                    token.ent_kb_id_ = concept_id
-        elif key in doc.spans:
-            group = doc.spans[key]
-            for position, span in enumerate(group):
-                link = links.get((span.start, span.end, span.label))
-                if link is not None:
-                    group[position] = Span(
-                        doc, span.start, span.end, label=span.label, kb_id=link, span_id=span.id
-                    )
 
 
 def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict) -> BergamotLinker:

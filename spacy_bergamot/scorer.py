@@ -5,8 +5,10 @@ from typing import Any
 
 from spacy.pipeline import EntityLinker
 from spacy.scorer import Scorer
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example
+
+from spacy_bergamot.spans import spans_of
 
 _KS = (1, 5, 10)
 
@@ -72,22 +74,16 @@ def _rank_scores(ranks: list[int | None]) -> dict[str, float | None]:
     return scores
 
 
-def _spans(doc: Doc, spans_key: str | None) -> list[Span]:
-    if spans_key is None:
-        return list(doc.ents)
-    return list(doc.spans[spans_key]) if spans_key in doc.spans else []
-
-
 def _links(doc: Doc, spans_key: str | None) -> dict[tuple[int, int], str]:
     """Return the concept id of every linked mention by its characters."""
-    spans = _spans(doc, spans_key)
+    spans = spans_of(doc, spans_key)
     return {(span.start_char, span.end_char): span.kb_id_ for span in spans if span.kb_id_}
 
 
 def _candidates(doc: Doc, spans_key: str | None) -> dict[tuple[int, int], list[str]]:
     return {
         (span.start_char, span.end_char): [c["concept_id"] for c in span._.candidates or []]
-        for span in _spans(doc, spans_key)
+        for span in spans_of(doc, spans_key)
     }
 
 
