@@ -190,7 +190,7 @@ class BergamotLinker(Pipe):
         bundles = {part: FileBundle.temporary() for part in NEEDED}
         encoder(bundles[ENCODER].path)
         index(bundles[INDEX].path, bundles[ENCODER].path)
-        self._take(LinkerParts(bundles, self.settings, name=self.name))
+        self.take(LinkerParts(bundles, self.settings, name=self.name))
 
     def update_index(self, changes: Iterable[Mapping[str, Any]]) -> None:
         """Add and remove concepts and aliases, all of them or none; saved with the pipeline.
@@ -202,7 +202,7 @@ class BergamotLinker(Pipe):
         """
         parts, bundle = self.parts, FileBundle.temporary()
         Changes.write(bundle.path, parts.index, parts.encoder, changes, before=parts.changes)
-        self._take(parts.having(CHANGES, bundle, self.settings))
+        self.take(parts.having(CHANGES, bundle, self.settings))
 
     def calibrate(
         self, examples: Iterable[Example], *, precision: float | None = None
@@ -239,7 +239,7 @@ class BergamotLinker(Pipe):
         parts, bundle = self.parts, FileBundle.temporary()
         made = Calibration.fit(candidates, golds, parts.groups, precision=precision)
         made.save(bundle.path, index=parts.index.fingerprint, scoring=self.settings.scoring)
-        self._take(parts.having(CALIBRATION, bundle, self.settings))
+        self.take(parts.having(CALIBRATION, bundle, self.settings))
         return made.report
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -248,8 +248,9 @@ class BergamotLinker(Pipe):
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
         """Map the parts from a folder and check them against each other."""
-        self._take(LinkerParts.from_disk(path, self.settings, name=self.name, exclude=exclude))
-        return self
+        return self.take(
+            LinkerParts.from_disk(path, self.settings, name=self.name, exclude=exclude)
+        )
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the parts as msgpack."""
@@ -257,8 +258,7 @@ class BergamotLinker(Pipe):
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
         """Restore the parts into temporary folders of the component's own."""
-        self._take(LinkerParts.from_bytes(data, self.settings, name=self.name))
-        return self
+        return self.take(LinkerParts.from_bytes(data, self.settings, name=self.name))
 
     def __reduce__(self) -> tuple:
         """Pickle the files' path, or their bytes where the component owns them.
@@ -268,9 +268,11 @@ class BergamotLinker(Pipe):
         reduced = self._parts.reduced() if self._parts is not None else {}
         return _unpickle, (self.vocab, self.name, self.settings, reduced)
 
-    def _take(self, parts: LinkerParts) -> None:
+    def take(self, parts: LinkerParts) -> "BergamotLinker":
+        """Take language model, index and what belongs to them."""
         self._parts = parts
         self._cache.clear()
+        return self
 
     def _after_fork(self) -> None:
         """A fork after torch has used several threads hangs unless it uses one."""
@@ -346,5 +348,5 @@ class BergamotLinker(Pipe):
 def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict) -> BergamotLinker:
     linker = BergamotLinker(vocab, name, settings=settings)
     if reduced:
-        linker._take(LinkerParts.restored(reduced, settings, name=name))
+        linker.take(LinkerParts.restored(reduced, settings, name=name))
     return linker

@@ -1,13 +1,15 @@
 """`explain`, `search` and `info`: look into a packaged linker."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 import typer
 
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
 from spacy_bergamot.files import read_manifest
+from spacy_bergamot.linker import BergamotLinker
+from spacy_bergamot.parts import LinkerParts
 
 
 @bergamot.command("explain")
@@ -21,11 +23,9 @@ def explain_cli(
 ) -> None:
     """Show how a mention is linked: normal form, hits and scores, filters, decision."""
     with explained():
-        linker, name = linker_of(load(pipeline))
+        linker, _ = linker_of(load(pipeline))
         if lang:
-            languages = [value.strip() for value in lang.split(",")]
-            config = {"components": {name: {"languages": languages}}}
-            linker, _ = linker_of(load(pipeline, config=config))
+            linker = _of_languages(linker, tuple(value.strip() for value in lang.split(",")))
         found = linker.explain(mention, label, context=context)
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False, indent=1))
@@ -94,3 +94,12 @@ def info_cli(pipeline: Pipeline, as_json: AsJson = False) -> None:
         if isinstance(value, dict):
             value = ", ".join(f"{name} {entry}".strip() for name, entry in value.items())
         typer.echo(f"{key:12} {value}")
+
+
+def _of_languages(linker: BergamotLinker, languages: tuple[str, ...]) -> BergamotLinker:
+    """Return the linker with another filter of languages, over the same files in memory."""
+    allowed = replace(linker.settings.allowed, languages=languages)
+    settings = replace(linker.settings, allowed=allowed)
+    other = BergamotLinker(linker.vocab, linker.name, settings=settings)
+    parts = linker.parts
+    return other.take(LinkerParts(parts.bundles, settings, name=linker.name, before=parts))
