@@ -6,6 +6,7 @@ from typing import Any
 from spacy.language import Language
 
 from spacy_bergamot.filters import CandidateFilter
+from spacy_bergamot.languages import lat
 from spacy_bergamot.linker import BergamotLinker
 from spacy_bergamot.settings import LinkerSettings
 
@@ -90,7 +91,7 @@ def make_linker(
     allowed = CandidateFilter(
         tuple(semantic_types),
         tuple(semantic_groups),
-        tuple(languages),
+        tuple(map(lat, languages)),
         tuple(sources),
         types_by_label,
         tuple(concepts),

@@ -8,6 +8,7 @@ import typer
 
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
 from spacy_bergamot.files import read_manifest
+from spacy_bergamot.languages import lat
 from spacy_bergamot.linker import BergamotLinker
 from spacy_bergamot.parts import LinkerParts
 
@@ -16,7 +17,10 @@ from spacy_bergamot.parts import LinkerParts
 def explain_cli(
     pipeline: Pipeline,
     mention: Annotated[str, typer.Argument(help="Such as HTA")],
-    lang: Annotated[str, typer.Option(help="Languages of aliases, such as SPA,ENG; or all")] = "",
+    lang: Annotated[
+        str,
+        typer.Option(help="Languages of aliases, such as es,en or SPA,ENG; all where not given"),
+    ] = "",
     label: Annotated[str, typer.Option(help="Entity label, for types_by_label")] = "",
     context: Annotated[str, typer.Option(help="Text that may define abbreviations")] = "",
     as_json: AsJson = False,
@@ -25,7 +29,7 @@ def explain_cli(
     with explained():
         linker, _ = linker_of(load(pipeline))
         if lang:
-            linker = _of_languages(linker, tuple(value.strip() for value in lang.split(",")))
+            linker = _of_languages(linker, tuple(map(lat, lang.split(","))))
         found = linker.explain(mention, label, context=context)
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False, indent=1))

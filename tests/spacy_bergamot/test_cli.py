@@ -76,6 +76,7 @@ def test_a_broken_line_is_named_and_nothing_is_left(run, tmp_path: Path, line: s
 
 def test_an_explanation(run):
     shown = run("explain", "Cold", "--lang", "ENG")
+    assert shown == run("explain", "Cold", "--lang", "en")
     assert "C04" in shown
     assert "Decision: C04" in shown
     found = json.loads(run("explain", "Cold", "--json"))

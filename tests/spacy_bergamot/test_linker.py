@@ -88,8 +88,9 @@ def test_filters_work_before_the_top_k(make_nlp, config, expected):
     assert doc.ents[0].kb_id_ == expected
 
 
-def test_language_filter_leaves_aliases_of_that_language(make_nlp):
-    nlp = make_nlp(mentions=False, languages=["SPA"], k=3)
+@pytest.mark.parametrize("code", ["SPA", "es"])
+def test_language_filter_leaves_aliases_of_that_language(make_nlp, code):
+    nlp = make_nlp(mentions=False, languages=[code], k=3)
     doc = nlp.get_pipe("bergamot_linker")(mark(nlp, "the heart", "heart"))
     found = doc.ents[0]._.candidates
     assert {c["language"] for c in found} == {"SPA"}

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from spacy_bergamot.languages import LANGUAGES
 from training.corpora.builder import CorpusBuilder
 from training.corpora.spacy_files import GOLD
 from training.errors import BergamotError, Errors
-from training.languages import LANGUAGES
 
 
 def sniff(path: Path, head: str) -> bool:

@@ -3,10 +3,10 @@
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
+from spacy_bergamot.languages import LANGUAGES
 from training.corpora.builder import CorpusBuilder
 from training.corpora.text import read_text
 from training.errors import BergamotError, Errors
-from training.languages import LANGUAGES
 
 
 def sniff(path: Path, head: str) -> bool:

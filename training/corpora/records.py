@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from spacy_bergamot.languages import LANGUAGES
 from training.corpora.builder import CorpusBuilder
 from training.corpora.text import numbered, read_text
 from training.errors import BergamotError, Errors
-from training.languages import LANGUAGES
 
 
 def json_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from spacy_bergamot.languages import LANGUAGES
 from training.corpora import (
     brat,
     concept_files,
@@ -18,7 +19,6 @@ from training.corpora.builder import CorpusBuilder
 from training.corpora.schema import Corpus
 from training.corpora.text import head
 from training.errors import BergamotError, Errors
-from training.languages import LANGUAGES
 
 
 @dataclass(frozen=True)

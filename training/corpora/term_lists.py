@@ -4,10 +4,10 @@ import re
 from functools import partial
 from pathlib import Path
 
+from spacy_bergamot.languages import LANGUAGES
 from training.corpora.builder import CorpusBuilder
 from training.corpora.text import numbered
 from training.corpora.tsv import rows
-from training.languages import LANGUAGES
 
 _XLBEL = re.compile(r"[^\s|]+(\|[^\s|]+)*\|\|[^|\n]")
 _TAGS = re.compile(r"</?tgt>")

@@ -19,10 +19,10 @@ from tqdm import tqdm
 
 from spacy_bergamot import __version__
 from spacy_bergamot.files import atomic_file
+from spacy_bergamot.languages import LANGUAGES
 from spacy_bergamot.text import has_letters, normalize
 from training.download.client import TRIES
 from training.errors import BergamotError, Errors
-from training.languages import LANGUAGES
 
 SERVER = "https://query.wikidata.org/sparql"
 SOURCE = "WIKIDATA"

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from training.languages import LANGUAGES
+from spacy_bergamot.languages import LANGUAGES
 
 UMLS = "UMLS"
 PREFIXES = {

@@ -8,3 +8,8 @@ LANGUAGES = {
     "ro": "RUM", "bg": "BUL", "hr": "SCR", "et": "EST", "lv": "LAV", "eu": "BAQ", "ca": "CAT",
     "la": "LAT",
 }  # fmt: skip
+
+
+def lat(code: str) -> str:
+    """Return the code of MRCONSO.RRF of a language: itself, or that of an ISO 639-1 code."""
+    return LANGUAGES.get(code.strip().lower(), code.strip())
