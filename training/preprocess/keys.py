@@ -7,23 +7,51 @@ from math import prod
 import numpy as np
 import polars as pl
 
+_CHUNK = 1 << 15  # numbers taken apart at a time; they stay in the processor's cache
+
 
 def interned(strings: pl.Series) -> tuple[pl.Series, np.ndarray]:
     """Return the distinct strings, sorted bytewise, and of every string its row there, int32.
 
-    Strings find their rows by hashes, of a seed under which no two distinct ones collide.
+    Strings of eight bytes, such as UMLS's ids, are numbers. Others find their rows by hashes, of
+    a seed under which no two distinct ones collide.
     """
+    if (strings.str.len_bytes() == 8).all():
+        words = strings.cast(pl.Binary).bin.reinterpret(dtype=pl.UInt64, endianness="big")
+        order, first, rows = _grouped(words.to_numpy())
+        return strings.gather(order[first]), rows
     distinct = strings.unique().sort()
     for seed in count():
         keys = distinct.hash(seed).to_numpy()
         order = np.argsort(keys)
         if len(sorted_distinct(keys)) == len(keys):
             break
-    hashes = strings.hash(seed).to_numpy()
-    by_hash = np.argsort(hashes)
-    rows = np.empty(len(hashes), dtype=np.int32)
-    rows[by_hash] = order[np.cumsum(is_first(hashes[by_hash])) - 1]
+    rows = order.astype(np.int32)[_grouped(strings.hash(seed).to_numpy())[2]]
     return distinct, rows
+
+
+def _grouped(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what sorts keys, which of the sorted are firsts, and every key's rank, int32."""
+    order = np.argsort(keys)
+    first = is_first(keys[order])
+    ranks = np.empty(len(keys), dtype=np.int32)
+    ranks[order] = np.cumsum(first, dtype=np.int32) - 1
+    return order, first, ranks
+
+
+def first_of_each(frame: pl.DataFrame) -> np.ndarray:
+    """Tell of every row whether it is the first of its kind, comparing rows of equal hashes."""
+    hashes = frame.hash_rows().to_numpy()
+    order = np.argsort(hashes)
+    fresh = is_first(hashes[order])
+    alone = fresh.copy()
+    alone[:-1] &= fresh[1:]
+    like = np.sort(order[~alone])
+    kept = frame[like].with_columns(row=like).unique(frame.columns, keep="first")["row"]
+    first = np.ones(len(frame), dtype=bool)
+    first[like] = False
+    first[kept.to_numpy()] = True
+    return first
 
 
 def combined(columns: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
@@ -42,20 +70,34 @@ def combined(columns: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
 
 def separated(keys: np.ndarray, sizes: Sequence[int]) -> list[np.ndarray]:
     """Return the columns, int32, of which `combined` made one."""
-    columns = []
-    for size in sizes[:0:-1]:
-        rest = keys // size
-        columns.append((keys - rest * size).astype(np.int32))
-        keys = rest
-    return [keys.astype(np.int32), *reversed(columns)]
+    columns = [np.empty(len(keys), dtype=np.int32) for _ in sizes]
+    for start in range(0, len(keys), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        rest = keys[part]
+        for column, size in zip(columns[:0:-1], sizes[:0:-1], strict=True):
+            above = rest // size
+            column[part] = rest - above * size
+            rest = above
+        columns[0][part] = rest
+    return columns
 
 
 def is_first(ordered: np.ndarray) -> np.ndarray:
     """Tell of every value of a sorted array whether it is the first of its kind."""
-    return np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)]
+    first = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return first
 
 
 def sorted_distinct(keys: np.ndarray) -> np.ndarray:
     """Return the distinct numbers, sorted; `np.unique` takes several times as long."""
     ordered = np.sort(keys)
     return ordered[is_first(ordered)]
+
+
+def numbered(keys: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Number the distinct of keys below a size; return a row of each, and every row's number."""
+    examples = np.full(size, -1, dtype=np.int32)
+    examples[keys] = np.arange(len(keys), dtype=np.int32)
+    used = examples >= 0
+    return examples[used], (np.cumsum(used, dtype=np.int32) - 1)[keys]

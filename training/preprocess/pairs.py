@@ -204,9 +204,7 @@ def _all_combinations(
     """Return bucket and number of every combination of the buckets that their caps do not cut."""
     totals = columns["total"]
     uncut = np.flatnonzero(totals <= columns["cap"])
-    bucket = np.repeat(uncut, totals[uncut])
-    ends = np.cumsum(totals[uncut])
-    number = np.arange(len(bucket)) - np.repeat(ends - totals[uncut], totals[uncut])
+    bucket, number = _slots(uncut, totals[uncut])
     mine = _own(columns, languages, bucket, number)
     return bucket[mine], number[mine]
 
@@ -215,9 +213,13 @@ def _own(
     columns: dict[str, np.ndarray], languages: np.ndarray, bucket: np.ndarray, number: np.ndarray
 ) -> np.ndarray:
     """Return which combinations belong to their bucket and to none before it."""
-    left, right = _unrank(columns, bucket, number)
-    common = languages[left] & languages[right] & columns["shared"][bucket]
-    return (common | (languages[right] & columns["earlier"][bucket])) == 0
+    shared, earlier = columns["shared"], columns["earlier"]
+    own = np.ones(len(bucket), dtype=bool)
+    unsure = np.flatnonzero((shared | earlier)[bucket])
+    bucket = bucket[unsure]
+    left, right = (languages[side] for side in _unrank(columns, bucket, number[unsure]))
+    own[unsure] = ((left & right & shared[bucket]) | (right & earlier[bucket])) == 0
+    return own
 
 
 def _capped_combinations(
@@ -225,35 +227,46 @@ def _capped_combinations(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return bucket and number of the combinations drawn for the buckets that their caps cut."""
     caps, totals = columns["cap"], columns["total"]
+    few = _shuffled(np.flatnonzero((totals > caps) & (totals <= _DRAWS * caps)), columns)
+    mine = _own(columns, languages, *few)
+    few = _up_to_cap(few[0][mine], few[1][mine], caps)
     kept = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    short = np.flatnonzero(totals > caps)
-    for round_ in range(_ROUNDS if len(short) else 0):
+    short = np.flatnonzero(totals > _DRAWS * caps)
+    for round_ in range(_ROUNDS):
+        if not len(short):
+            break
         bucket, number = _draw(short, columns, round_)
         mine = _own(columns, languages, bucket, number)
         drawn = np.r_[kept[0], bucket[mine]], np.r_[kept[1], number[mine]]
         kept = _first(*drawn, totals, caps)
         counts = np.bincount(kept[0], minlength=len(caps))
-        short = short[(counts[short] < caps[short]) & (totals[short] > _DRAWS * caps[short])]
-        if not len(short):
-            break
-    return kept
+        short = short[counts[short] < caps[short]]
+    return np.r_[few[0], kept[0]], np.r_[few[1], kept[1]]
+
+
+def _shuffled(short: np.ndarray, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return buckets and numbers of all their combinations, a bucket's in random order."""
+    bucket, slot = _slots(short, columns["total"][short])
+    random = mix(columns["salt"][bucket], slot, 0)
+    room = np.uint64(len(columns["total"]).bit_length())
+    keys = (bucket.astype(np.uint64) << (np.uint64(64) - room)) | (random >> room)
+    return bucket, slot[np.argsort(keys)]
 
 
 def _draw(
     short: np.ndarray, columns: dict[str, np.ndarray], round_: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return buckets and combination numbers, a bucket's in the order in which they count."""
-    totals, draws = columns["total"][short], (_DRAWS * columns["cap"][short]) << round_
-    small = totals <= draws if round_ == 0 else np.zeros(len(short), dtype=bool)
-    sizes = np.where(small, totals, draws)
-    bucket = np.repeat(short, sizes)
-    slot = np.arange(len(bucket)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    """Return buckets and numbers drawn with repetition, a bucket's in the order they count."""
+    bucket, slot = _slots(short, (_DRAWS * columns["cap"][short]) << round_)
     random = mix(columns["salt"][bucket], slot, round_)
-    shuffled = np.repeat(small, sizes)
-    order = np.lexsort([random[shuffled], bucket[shuffled]])
-    drawn = (random % columns["total"][bucket].astype(np.uint64)).astype(np.int64)
-    drawn[shuffled] = slot[shuffled][order]
-    return bucket, drawn
+    return bucket, (random % columns["total"][bucket].astype(np.uint64)).astype(np.int64)
+
+
+def _slots(buckets: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return every bucket so many times, and the numbers from 0 for each."""
+    ends = np.cumsum(sizes)
+    bucket = np.repeat(buckets, sizes)
+    return bucket, np.arange(len(bucket)) - np.repeat(ends - sizes, sizes)
 
 
 def _first(
@@ -264,9 +277,15 @@ def _first(
     _, distinct = np.unique(before[bucket] + number, return_index=True)
     distinct.sort()
     order = distinct[np.argsort(bucket[distinct], kind="stable")]
-    counts = np.bincount(bucket[order], minlength=len(caps))
-    place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-    kept = order[place < np.repeat(caps, counts)]
+    return _up_to_cap(bucket[order], number[order], caps)
+
+
+def _up_to_cap(
+    bucket: np.ndarray, number: np.ndarray, caps: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Keep the first of every bucket, up to its cap; the buckets are sorted."""
+    _, place = _slots(np.arange(len(caps)), np.bincount(bucket, minlength=len(caps)))
+    kept = place < caps[bucket]
     return bucket[kept], number[kept]
 
 
@@ -282,9 +301,10 @@ def _unrank(
     right = ((1 + np.sqrt(8.0 * number + 1)) / 2).astype(np.int64)
     left = number - right * (right - 1) // 2
     start, other = columns["left"][bucket], columns["right"][bucket]
-    across = width > 0
-    width = np.maximum(width, 1)
-    return (
-        start + np.where(across, number // width, left),
-        np.where(across, other + number % width, start + right),
-    )
+    across = np.flatnonzero(width)
+    left += start
+    right += start
+    rows = number[across] // width[across]
+    left[across] = start[across] + rows
+    right[across] = other[across] + number[across] - rows * width[across]
+    return left, right

@@ -1,12 +1,13 @@
 """MRREL rows between the concepts of the table."""
 
 from collections import Counter
+from math import prod
 
 import numpy as np
 import polars as pl
 
 from training.preprocess.filters import Filters
-from training.preprocess.keys import combined, separated, sorted_distinct
+from training.preprocess.keys import combined, numbered, separated, sorted_distinct
 from training.preprocess.rrf import RrfTable
 
 INVERSE_REL = {"PAR": "CHD", "CHD": "PAR", "RB": "RN", "RN": "RB", "AQ": "QB", "QB": "AQ"}
@@ -46,19 +47,18 @@ def relation_frame(
     tails = concepts.lazy().select(CUI2=key("CUI"), tail="concept")
     texts = {name: pl.col(column).cast(pl.Categorical) for name, column in _LABEL.items()}
     read = (
-        rel.rows.select(key("CUI1"), key("CUI2"), "SAB", "SUPPRESS", **texts)
+        rel.rows.select(key("CUI1"), key("CUI2"), **texts, fallen=_filtered(filters))
         .join(heads, on="CUI1", how="left")
         .join(tails, on="CUI2", how="left")
-        .select("head", "tail", *_LABEL, problem=_problem(filters))
+        .select("head", "tail", *_LABEL, problem=pl.coalesce("fallen", _unlinked()))
         .collect(engine="streaming")
     )
     counts = read["problem"].value_counts().filter(pl.col("problem") > 0)
     dropped.update({f"relations: {_PROBLEMS[code]}": n for code, n in counts.iter_rows()})
     kept = read.filter(pl.col("problem") == 0)
-    kinds = kept.select(*_LABEL).unique()
-    labels = _labels(kinds.cast(pl.String), add_inverses=add_inverses)
-    kind = _rows_among(kinds, kept.select(*_LABEL))
-    numbers = kinds.cast(pl.String).join(labels, on=[*_LABEL], how="left", maintain_order="left")
+    kinds, kind = _kinds(kept.select(*_LABEL))
+    labels = _labels(kinds, add_inverses=add_inverses)
+    numbers = kinds.join(labels, on=[*_LABEL], how="left", maintain_order="left")
     head, tail = kept["head"].to_numpy(), kept["tail"].to_numpy()
     sizes = len(concepts), len(labels), len(concepts)
     keys = combined((head, numbers["label"].to_numpy()[kind], tail), sizes)
@@ -76,25 +76,38 @@ def _number(column: str) -> pl.Expr:
     return pl.col(column).cast(pl.Binary).bin.reinterpret(dtype=pl.UInt64)
 
 
-def _rows_among(kinds: pl.DataFrame, frame: pl.DataFrame) -> np.ndarray:
-    """Return of every row of categories its row among the distinct ones."""
-    codes = [[f[name].to_physical().to_numpy() for name in f.columns] for f in (kinds, frame)]
-    sizes = [int(column.max(initial=0)) + 1 for column in codes[0]]
-    known, wanted = (combined(columns, sizes) for columns in codes)
-    order = np.argsort(known)
-    return order[np.searchsorted(known[order], wanted)]
+def _kinds(frame: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray]:
+    """Return the distinct rows of categories as text, and of every row its row there."""
+    examples, kind = np.zeros(1, dtype=np.int32), np.zeros(len(frame), dtype=np.int32)
+    for column in frame:
+        codes = column.to_physical().to_numpy()
+        sizes = len(examples), int(codes.max(initial=0)) + 1
+        examples, kind = numbered(combined((kind, codes), sizes), prod(sizes))
+    return frame[examples].cast(pl.String), kind
 
 
-def _problem(filters: Filters) -> pl.Expr:
-    """Return what speaks against a row of MRREL, as its position in _PROBLEMS; 0 is nothing."""
-    checks = [
-        pl.col("SUPPRESS").is_in(filters.suppress),
-        ~pl.col("SAB").is_in(filters.sources) if filters.sources else pl.lit(False),
-        pl.col("head").is_null() | pl.col("tail").is_null(),
-        pl.col("head") == pl.col("tail"),
-    ]
-    codes = [pl.when(check).then(pl.lit(i, pl.UInt8)) for i, check in enumerate(checks, start=1)]
-    return pl.coalesce(*codes, pl.lit(0, pl.UInt8))
+def _filtered(filters: Filters) -> pl.Expr:
+    """Return the filter that a row of MRREL falls by, as its position in _PROBLEMS, or null."""
+    checks = [pl.when(pl.col("SUPPRESS").is_in(filters.suppress)).then(_code("suppressed"))]
+    if filters.sources:
+        checks.append(pl.when(~pl.col("SAB").is_in(filters.sources)).then(_code("source")))
+    return pl.coalesce(checks)
+
+
+def _unlinked() -> pl.Expr:
+    """Return what speaks against a row's ends likewise; 0 is nothing."""
+    missing = pl.col("head").is_null() | pl.col("tail").is_null()
+    return (
+        pl.when(missing)
+        .then(_code("concept not in the table"))
+        .when(pl.col("head") == pl.col("tail"))
+        .then(_code("from a concept to itself"))
+        .otherwise(_code(""))
+    )
+
+
+def _code(problem: str) -> pl.Expr:
+    return pl.lit(_PROBLEMS.index(problem), pl.UInt8)
 
 
 def _labels(labels: pl.DataFrame, *, add_inverses: bool) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from spacy_bergamot.concepts import SCHEMAS, ConceptTable
 from spacy_bergamot.files import sha256
 from training.errors import BergamotError, Errors
 from training.preprocess.filters import Filters, require_known
-from training.preprocess.keys import combined, interned, is_first
+from training.preprocess.keys import combined, first_of_each, interned, is_first
 from training.preprocess.progress import timed
 from training.preprocess.relations import relation_frame
 from training.preprocess.rrf import COLUMNS, RrfTable, open_rrf
@@ -140,7 +140,7 @@ def _best_first(names: pl.DataFrame, concepts: int) -> pl.DataFrame:
     texts = names[rows].select(pl.col("STR", "LAT", "SAB", "TTY", "CODE").cast(pl.String))
     texts = texts.with_columns(key=keys[rows], row=rows)
     order[alike] = texts.sort("key", "STR", "LAT", "SAB", "TTY", "CODE")["row"]
-    return names[order].drop("merit")
+    return names.drop("merit")[order]
 
 
 def _types(sty: RrfTable | None) -> pl.DataFrame:
@@ -176,8 +176,8 @@ def _concepts(
     concepts: pl.DataFrame, names: pl.DataFrame, definitions: RrfTable | None, filters: Filters
 ) -> pl.DataFrame:
     """Return concept_id, name and definition: of several the first by source, then by text."""
-    preferred = names.unique("concept", keep="first", maintain_order=True)
-    table = concepts.join(preferred.select("concept", name="STR"), on="concept")
+    preferred = names["STR"].filter(pl.Series(is_first(names["concept"].to_numpy())))
+    table = concepts.with_columns(name=preferred)
     if definitions is None:
         texts = pl.DataFrame(schema={"CUI": pl.String, "definition": pl.String})
     else:
@@ -190,7 +190,7 @@ def _concepts(
 
 def _aliases(names: pl.DataFrame) -> pl.DataFrame:
     """Return one row per distinct (concept, language, string), from its first-ranking row."""
-    distinct = names.unique(["concept", "LAT", "STR"], keep="first", maintain_order=True)
+    distinct = names.filter(first_of_each(names.select("concept", "LAT", "STR")))
     return distinct.select("concept", alias="STR", language="LAT", source="SAB", term_type="TTY")
 
 
@@ -240,16 +240,16 @@ def _sources(meta: Path) -> list[dict[str, Any]]:
 
 def _arrow(table: pl.DataFrame, name: str) -> pa.Table:
     schema = SCHEMAS[name]
-    columns = [_encoded(table.select(field.name), field.type) for field in schema]
+    columns = [_encoded(table[field.name], field.type) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _encoded(table: pl.DataFrame, kind: pa.DataType) -> pa.Array:
+def _encoded(column: pl.Series, kind: pa.DataType) -> pa.Array:
     """Return a column in its field's type; dictionaries are in order of first appearance."""
     if not pa.types.is_dictionary(kind):
-        arrow = table.to_arrow(compat_level=pl.CompatLevel.oldest())
-        return arrow.column(0).combine_chunks().cast(kind)
-    column = table.to_series()
+        arrow = column.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(kind)
+        # The bits of null after a column's end are anything until it is copied.
+        return pa.concat_arrays([arrow]) if arrow.null_count else arrow
     categories = column if column.dtype == pl.Enum else column.cast(pl.Categorical)
     values = categories.unique(maintain_order=True)
     first, codes = values.to_physical().to_numpy(), categories.to_physical().to_numpy()

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.preprocess.keys import combined, interned, separated, sorted_distinct
+from training.preprocess.keys import (
+    combined,
+    first_of_each,
+    interned,
+    numbered,
+    separated,
+    sorted_distinct,
+)
 
 TRIPLES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 2**31 - 1)))
 SIZES = (5, 3, 2**31)
@@ -15,6 +22,36 @@ def test_interned_strings_are_distinct_and_in_bytewise_order(strings: list[str])
     distinct, rows = interned(pl.Series(strings, dtype=pl.String))
     assert distinct.to_list() == sorted(set(strings), key=str.encode)
     assert [distinct[int(row)] for row in rows] == strings
+
+
+@given(st.lists(st.text(["C", "0", "1", "\x7f"], min_size=6, max_size=6)))
+def test_interned_strings_of_eight_bytes_are_in_bytewise_order(texts: list[str]) -> None:
+    strings = [text[:3] + "é" + text[3:] for text in texts]
+    distinct, rows = interned(pl.Series(strings, dtype=pl.String))
+    assert distinct.to_list() == sorted(set(strings), key=str.encode)
+    assert [distinct[int(row)] for row in rows] == strings
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.text("ab", max_size=1))))
+def test_first_of_each_row(rows: list[tuple[int, str]]) -> None:
+    frame = pl.DataFrame(rows, schema={"a": pl.Int32, "b": pl.String}, orient="row")
+    expected = [row not in rows[:place] for place, row in enumerate(rows)]
+    assert first_of_each(frame).tolist() == expected
+
+
+def test_first_of_each_compares_rows_whose_hashes_collide(monkeypatch) -> None:
+    monkeypatch.setattr(
+        pl.DataFrame, "hash_rows", lambda frame: pl.Series(np.zeros(len(frame), dtype=np.uint64))
+    )
+    frame = pl.DataFrame({"a": ["x", "y", "x", "z"]})
+    assert first_of_each(frame).tolist() == [True, True, False, True]
+
+
+@given(st.lists(st.integers(0, 9)))
+def test_numbered_keys_have_an_example_each(keys: list[int]) -> None:
+    examples, numbers = numbered(np.array(keys, dtype=np.int64), 10)
+    assert [keys[row] for row in examples] == sorted(set(keys))
+    assert [keys[examples[number]] for number in numbers] == keys
 
 
 def test_interned_strings_whose_hashes_collide_are_told_apart(monkeypatch) -> None:
