@@ -16,11 +16,7 @@ from spacy_bergamot.text import normalize
 
 
 class KnowledgeBase:
-    """Concepts and aliases of an index and its changes, read lazily from memory-mapped files.
-
-    cui_to_entity (Mapping[str, Concept]): Concept by its id.
-    alias_to_cuis (Mapping[str, set[str]]): Concept ids by alias, whatever its case.
-    """
+    """Concepts and aliases of an index and its changes, read lazily from memory-mapped files."""
 
     def __init__(self, index: AliasIndex, changes: Changes | None = None) -> None:
         self.table = index.table
@@ -29,8 +25,16 @@ class KnowledgeBase:
         self._indexes = [index]
         if changes is not None and changes.added is not None:
             self._indexes.append(changes.added)
-        self.cui_to_entity: Mapping[str, Concept] = _Concepts(self)
-        self.alias_to_cuis: Mapping[str, set[str]] = _Aliases(self)
+
+    @property
+    def cui_to_entity(self) -> Mapping[str, Concept]:
+        """Concept by its id."""
+        return _Concepts(self)
+
+    @property
+    def alias_to_cuis(self) -> Mapping[str, set[str]]:
+        """Concept ids by alias, whatever its case."""
+        return _Aliases(self)
 
     @property
     def tables(self) -> list[ConceptTable]:

@@ -1,7 +1,9 @@
+import gc
 import os
 import pickle
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -212,3 +214,16 @@ def test_nothing_of_ours_is_overwritten_by_mistake(nlp, tmp_path):
     with pytest.raises(BergamotError, match="B008"):
         nlp.to_disk(tmp_path / "out")
     assert (target / "thesis.txt").read_text() == "mine"
+
+
+def test_a_pipeline_that_is_dropped_gives_its_memory_back_at_once(saved):
+    """Nothing refers back: an index of gigabytes must not wait for the garbage collector."""
+    linker = spacy.load(saved).get_pipe("bergamot_linker")
+    linker.kb.cui_to_entity["C01"]
+    references = [weakref.ref(linker.parts), weakref.ref(linker.parts.index)]
+    gc.disable()
+    try:
+        linker.take(linker.parts.restored(linker.parts.reduced(), linker.settings, name="x"))
+        assert [reference() for reference in references] == [None, None]
+    finally:
+        gc.enable()
