@@ -38,6 +38,7 @@ from benchmarks.accuracy import SYSTEMS
 from benchmarks.documents import read_gold
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.candidates import CandidateGenerator
+from spacy_bergamot.factory import MIXED_GENERATOR
 from spacy_bergamot.filters import CandidateFilter
 from spacy_bergamot.generators import EnsembleGenerator
 from spacy_bergamot.loaders import language_model
@@ -208,12 +209,7 @@ def known_of(gold: set[str], nlp: Language) -> set[str]:
 def pipeline(folder: Path, lm: Path) -> Language:
     """Return a pipeline of the mix alone; it is saved for the processes."""
     nlp = spacy.blank("en")
-    parts = {
-        name: {"@misc": f"spacy_bergamot.{name.title()}Generator.v1"}
-        for name in ("exact", "lexical", "dense")
-    }
-    generator = {"@misc": "spacy_bergamot.EnsembleGenerator.v1", "generators": parts}
-    config = {"generator": {**generator, "combine": "mean"}, "precision": "bf16"}
+    config = {"generator": MIXED_GENERATOR, "precision": "bf16"}
     linker: Any = nlp.add_pipe("bergamot_linker", config=config)
 
     def copied(target: Path, _: Path) -> None:

@@ -142,7 +142,7 @@ class Calibration:
 
 
 class Groups:
-    """The first semantic group of concepts, remembered."""
+    """The semantic group of concepts (of several the first in the alphabet), remembered."""
 
     def __init__(self, *tables: ConceptTable) -> None:
         self._tables = tables

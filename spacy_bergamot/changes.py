@@ -209,7 +209,8 @@ def _removed_rows(table: ConceptTable, entries: list[Change]) -> np.ndarray:
 
 def _tables(added: list[Change], base: ConceptTable) -> dict[str, pa.Table]:
     """Return the tables of the added aliases; concepts of the base bring their facts."""
-    groups = dict(zip(base.types["type"].to_pylist(), base.types["group"].to_pylist(), strict=True))
+    kinds = base.types.select(["type", "group"]).group_by(["type", "group"]).aggregate([])
+    groups = dict(zip(kinds["type"].to_pylist(), kinds["group"].to_pylist(), strict=True))
     facts: dict[str, tuple[str, str | None, list[str]]] = {}
     for entry in added:
         concept_id, row = entry["concept_id"], base.find(entry["concept_id"])

@@ -10,6 +10,17 @@ from spacy_bergamot.languages import lat
 from spacy_bergamot.linker import BergamotLinker
 from spacy_bergamot.settings import LinkerSettings
 
+MIXED_GENERATOR: dict[str, Any] = {
+    "@misc": "spacy_bergamot.EnsembleGenerator.v1",
+    "combine": "mean",
+    "generators": {
+        "exact": {"@misc": "spacy_bergamot.ExactGenerator.v1"},
+        "lexical": {"@misc": "spacy_bergamot.LexicalGenerator.v1"},
+        "dense": {"@misc": "spacy_bergamot.DenseGenerator.v1"},
+    },
+}
+"""An exact alias decides; else character 3-grams and language model together."""
+
 DEFAULT_CONFIG: dict[str, Any] = {
     "k": 10,
     "threshold": None,

@@ -37,7 +37,7 @@ class LexicalIndex:
         self.grams, indptr, names, weights, count = parts
         self._unknown = float(_idf(np.zeros(1), int(count))[0])
         self.idf = _idf(np.diff(indptr), int(count))
-        self._weights = like or self
+        self._like = like
         if like is not None:
             self.idf = like.idf_of(self.grams)
         self._matrix = csr_matrix((len(self.grams), int(count)), dtype=np.float32)
@@ -100,8 +100,10 @@ class LexicalIndex:
 
     def norm(self, grams: np.ndarray) -> float:
         """Return the length of a name's vector; grams that no name has count as the rarest."""
-        positions, known = self._positions(grams)
-        unknown = (len(grams) - int(known.sum())) * self._unknown**2
+        return self._norm(*self._positions(grams))
+
+    def _norm(self, positions: np.ndarray, known: np.ndarray) -> float:
+        unknown = (len(known) - int(known.sum())) * self._unknown**2
         return float(np.sqrt((self.idf[positions[known]] ** 2).sum() + unknown))
 
     def _positions(self, grams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -141,9 +143,10 @@ class LexicalIndex:
         for name in names:
             keys = np.unique(gram_keys([name])[0])
             positions, known = self._positions(keys)
+            norm = self._norm(positions, known) if self._like is None else self._like.norm(keys)
             positions = positions[known]
             columns.append(positions)
-            values.append(self.idf[positions] / max(self._weights.norm(keys), 1e-12))
+            values.append(self.idf[positions] / max(norm, 1e-12))
             indptr.append(indptr[-1] + len(positions))
         number = self._matrix.indices.dtype
         shape = (len(names), len(self.grams))

@@ -15,17 +15,8 @@ from spacy.training import Example
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
 from spacy_bergamot.cli.documents import numbered_lines, parse_entry, read_docbin
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.factory import MIXED_GENERATOR
 from spacy_bergamot.loaders import alias_index, concept_table, language_model
-
-GENERATOR = {
-    "@misc": "spacy_bergamot.EnsembleGenerator.v1",
-    "combine": "mean",
-    "generators": {
-        "exact": {"@misc": "spacy_bergamot.ExactGenerator.v1"},
-        "lexical": {"@misc": "spacy_bergamot.LexicalGenerator.v1"},
-        "dense": {"@misc": "spacy_bergamot.DenseGenerator.v1"},
-    },
-}
 
 Output = Annotated[Path, typer.Argument(help="Folder of the new pipeline")]
 
@@ -52,7 +43,7 @@ def index_cli(
         if not pipeline:
             mentions: Any = nlp.add_pipe("bergamot_mentions")
             mentions.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(concepts)))
-        linker: Any = nlp.add_pipe("bergamot_linker", config={"generator": GENERATOR})
+        linker: Any = nlp.add_pipe("bergamot_linker", config={"generator": MIXED_GENERATOR})
         made = alias_index(
             str(concepts),
             engine=engine,

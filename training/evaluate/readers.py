@@ -1,8 +1,7 @@
 """Readers of dictionaries, queries and gold annotations into one shape.
 
 - `CUI||name` lines (SapBERT); CUIs may be joined by `|` or `+`; queries may carry `||context`.
-- `.concept` folders (medical_crossing, BioSyn): `id||start|end||type||mention||CUI`, a file a
-  document, optionally with trailing bars.
+- `.concept` folders, by `training.corpora`.
 - gold sentences: JSON lines {"language", "text", "entities": [{"start", "end", "concept_id"}]}.
 - corpora that `training.corpora` wrote.
 """
@@ -12,8 +11,10 @@ import logging
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from training.corpora.schema import Corpus
+from training.corpora.registry import read_corpus
+from training.corpora.schema import CONTEXT, Corpus
 from training.errors import BergamotError, Errors
 from training.lines import numbered_lines
 
@@ -91,10 +92,9 @@ def _read_file(path: Path) -> QuerySet:
 
 def _read_folder(path: Path) -> QuerySet:
     if (path / "mentions.arrow").is_file():
-        return _read_corpus(path)
-    files = sorted(path.glob("*.concept"))
-    if files:
-        return _read_concept_files(files, group=path.name)
+        return _of_corpus(Corpus.open(path))
+    if any(path.glob("*.concept")):
+        return _of_corpus(read_corpus(path, "concept"))
     files = sorted(path.glob("*.txt"))
     if not files:
         raise BergamotError(Errors.T303.format(path=path))
@@ -104,8 +104,7 @@ def _read_folder(path: Path) -> QuerySet:
     return whole
 
 
-def _read_corpus(path: Path) -> QuerySet:
-    corpus = Corpus.open(path)
+def _of_corpus(corpus: Corpus) -> QuerySet:
     queries = [
         Query(
             row["mention"],
@@ -114,12 +113,22 @@ def _read_corpus(path: Path) -> QuerySet:
             type=row["type"] or "",
             language=row["language"] or "",
             document=row["document"] or "",
-            context=row["context"] or "",
+            context=_marked(row),
             all_of=bool(row["all_of"]),
         )
         for row in corpus.mentions.to_pylist()
     ]
     return QuerySet(queries, dict(corpus.skipped))
+
+
+def _marked(row: dict[str, Any]) -> str:
+    """Return the context with the mention in it marked; as it is where its place is not known."""
+    context: str = row["context"] or ""
+    start = min(next(iter(row["starts"]), 0), CONTEXT)
+    end = start + len(row["mention"])
+    if not context or context[start:end] != row["mention"]:
+        return context
+    return f"{context[:start]}<tgt>{row['mention']}</tgt>{context[end:]}"
 
 
 def _read_lines(path: Path) -> QuerySet:
@@ -131,20 +140,6 @@ def _read_lines(path: Path) -> QuerySet:
             continue
         context = fields[2] if len(fields) > 2 else ""
         result.queries.append(Query(fields[1], _concepts(fields[0]), path.stem, context=context))
-    return result
-
-
-def _read_concept_files(files: list[Path], *, group: str) -> QuerySet:
-    result = QuerySet([], {})
-    for path in files:
-        for number, line in numbered_lines(path):
-            fields = line.split("||")
-            if len(fields) < 5 or not fields[3].strip() or not fields[4]:
-                _skip(result, "malformed line", f"{path}:{number}")
-                continue
-            concepts = _concepts(fields[4])
-            query = Query(fields[3], concepts, group, type=fields[2], document=path.stem)
-            result.queries.append(query)
     return result
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from spacy_bergamot.calibration import expected_calibration_error
 from spacy_bergamot.concepts import ConceptTable
 from training.__main__ import app
 from training.errors import BergamotError
@@ -75,7 +76,8 @@ def test_drawings_are_well_formed_and_in_their_frame():
 
 def test_reliability_by_hand():
     scores = np.array([0.15, 0.15, 0.95, 0.95, 1.0])
-    points, error = reliability(scores, np.array([False, True, True, True, False]))
+    hits = np.array([False, True, True, True, False])
+    points, error = reliability(scores, hits), expected_calibration_error(scores, hits)
     assert points == [pytest.approx((0.15, 0.5)), pytest.approx((2.9 / 3, 2 / 3))]
     assert error == pytest.approx(0.4 * 0.35 + 0.6 * 0.3)
 

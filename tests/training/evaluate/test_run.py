@@ -10,7 +10,7 @@ from spacy.language import Language
 from typer.testing import CliRunner
 
 from training.__main__ import app
-from training.corpora.schema import DOCUMENTS, MENTIONS, Corpus
+from training.corpora.schema import CONTEXT, DOCUMENTS, MENTIONS, Corpus
 from training.errors import BergamotError
 from training.evaluate.readers import read_queries
 from training.evaluate.results import Results
@@ -30,13 +30,16 @@ def corpus(tmp_path: Path) -> Path:
         {"mention": "cold", "concepts": ["C04", "C05"], "type": "DISO", "all_of": True},
         {"mention": "zzz", "concepts": [], "type": "CHEM", "all_of": False},
     ]
+    text = f"Hypertension and a cold, no cold sores. {'Later. ' * 40}Then zzz."
     whole = [
-        {"id": str(n), "document": "d", "language": "en", "starts": [0], "ends": [3],
-         "context": "", **row}
+        {"id": str(n), "document": "d", "language": "en", "starts": [start],
+         "ends": [start + len(row["mention"])],
+         "context": text[max(0, start - CONTEXT) : start + len(row["mention"]) + CONTEXT], **row}
         for n, row in enumerate(rows)
+        for start in [text.index(row["mention"])]
     ]  # fmt: skip
     documents = pa.Table.from_pylist(
-        [{"document": "d", "language": "en", "text": "…"}], schema=DOCUMENTS
+        [{"document": "d", "language": "en", "text": text}], schema=DOCUMENTS
     )
     mentions = pa.Table.from_pylist(whole, schema=MENTIONS)
     Corpus("invented", documents, mentions, {"wrong offsets": 2}).write(tmp_path / "corpus")
@@ -124,6 +127,8 @@ def test_a_corpus_keeps_what_its_schema_says(corpus: Path):
     assert [q.all_of for q in read.queries] == [False, True, False]
     assert read.queries[2].concept_ids == frozenset()
     assert read.queries[0].language == "en"
+    assert read.queries[1].context.startswith("Hypertension and a <tgt>cold</tgt>, no cold sores.")
+    assert read.queries[2].context.endswith("Later. Then <tgt>zzz</tgt>.")
     assert read_queries(corpus).skipped == {"wrong offsets": 2, "NIL": 1}
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from spacy_bergamot.calibration import expected_calibration_error
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.metrics import gold_ranks, tabulate
 from training.evaluate.ranking import Ranked
@@ -147,7 +148,8 @@ def calibration(results: Results) -> Iterator[Block]:
         scores, hits = np.clip(scores[answered], 0, 1), hits[answered]
         if not len(scores):
             continue
-        lines[name], error = reliability(scores, hits)
+        lines[name] = reliability(scores, hits)
+        error = expected_calibration_error(scores, hits)
         edges = np.linspace(0, 1, 2 * _BINS + 1)
         shares = {
             kind: (100 * np.histogram(scores[mask], edges)[0] / len(scores)).tolist()
@@ -171,20 +173,14 @@ def calibration(results: Results) -> Iterator[Block]:
     yield Figures((chart, *drawings), "Ten bins.", table)
 
 
-def reliability(scores: np.ndarray, hits: np.ndarray) -> tuple[list[tuple[float, float]], float]:
-    """Return (mean score, share of hits) of each bin that has mentions, and the mean error.
+def reliability(scores: np.ndarray, hits: np.ndarray) -> list[tuple[float, float]]:
+    """Return (mean score, share of hits) of each bin that has mentions.
 
     scores (float (n,)): Between 0 and 1. hits (bool (n,)).
     """
     bins = np.minimum((scores * _BINS).astype(int), _BINS - 1)
-    points, error = [], 0.0
-    for number in range(_BINS):
-        mask = bins == number
-        if mask.any():
-            score, share = float(scores[mask].mean()), float(hits[mask].mean())
-            points.append((score, share))
-            error += abs(score - share) * float(mask.mean())
-    return points, error
+    masks = [bins == number for number in range(_BINS)]
+    return [(float(scores[m].mean()), float(hits[m].mean())) for m in masks if m.any()]
 
 
 def errors(results: Results, hierarchy: Hierarchy | None) -> Iterator[Block]:
