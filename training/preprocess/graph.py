@@ -40,7 +40,7 @@ def _codes_and_names(relations: pa.Table, column: str) -> tuple[np.ndarray, list
 
 def csr_indptr(sorted_keys: np.ndarray, rows: int) -> np.ndarray:
     """Return int64 (rows + 1): where each row starts in its sorted keys."""
-    return np.searchsorted(sorted_keys, np.arange(rows + 1)).astype(np.int64)
+    return np.concatenate([[0], np.cumsum(np.bincount(sorted_keys, minlength=rows))])
 
 
 def homonym_pairs(units: pl.DataFrame, *, most: int = 100) -> tuple[pl.DataFrame, int]:

@@ -10,48 +10,51 @@ import polars as pl
 _CHUNK = 1 << 15  # numbers taken apart at a time; they stay in the processor's cache
 
 
+def first_rows(rows: pl.DataFrame) -> np.ndarray:
+    """Return for every row the first that is like it, int32.
+
+    Rows of one hash are like the first of them, or another seed is tried: the result is exact.
+    """
+    places = np.arange(len(rows), dtype=np.int32)
+    for seed in count():
+        hashes = rows.hash_rows(seed).to_numpy()
+        order = np.argsort(hashes).astype(np.int32)
+        starts = np.flatnonzero(is_first(hashes[order]))
+        like = np.empty_like(places)
+        like[order] = np.repeat(
+            np.minimum.reduceat(order, starts), np.diff(starts, append=len(order))
+        )
+        again = np.flatnonzero(like != places)
+        if rows[again].equals(rows[like[again]]):
+            break
+    return like
+
+
 def interned(strings: pl.Series) -> tuple[pl.Series, np.ndarray]:
+    """Return the distinct strings by first appearance, and of every string its row there, int32."""
+    first = first_rows(strings.to_frame())
+    fresh = first == np.arange(len(strings))
+    return strings.filter(pl.Series(fresh)), (np.cumsum(fresh, dtype=np.int32) - 1)[first]
+
+
+def sorted_ids(strings: pl.Series) -> tuple[pl.Series, np.ndarray]:
     """Return the distinct strings, sorted bytewise, and of every string its row there, int32.
 
-    Strings of eight bytes, such as UMLS's ids, are numbers. Others find their rows by hashes, of
-    a seed under which no two distinct ones collide.
+    Strings of eight bytes, such as UMLS's ids, are sorted as numbers.
     """
     if (strings.str.len_bytes() == 8).all():
         words = strings.cast(pl.Binary).bin.reinterpret(dtype=pl.UInt64, endianness="big")
-        order, first, rows = _grouped(words.to_numpy())
-        return strings.gather(order[first]), rows
-    distinct = strings.unique().sort()
-    for seed in count():
-        keys = distinct.hash(seed).to_numpy()
+        keys = words.to_numpy()
         order = np.argsort(keys)
-        if len(sorted_distinct(keys)) == len(keys):
-            break
-    rows = order.astype(np.int32)[_grouped(strings.hash(seed).to_numpy())[2]]
-    return distinct, rows
-
-
-def _grouped(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what sorts keys, which of the sorted are firsts, and every key's rank, int32."""
-    order = np.argsort(keys)
-    first = is_first(keys[order])
-    ranks = np.empty(len(keys), dtype=np.int32)
-    ranks[order] = np.cumsum(first, dtype=np.int32) - 1
-    return order, first, ranks
-
-
-def first_of_each(frame: pl.DataFrame) -> np.ndarray:
-    """Tell of every row whether it is the first of its kind, comparing rows of equal hashes."""
-    hashes = frame.hash_rows().to_numpy()
-    order = np.argsort(hashes)
-    fresh = is_first(hashes[order])
-    alone = fresh.copy()
-    alone[:-1] &= fresh[1:]
-    like = np.sort(order[~alone])
-    kept = frame[like].with_columns(row=like).unique(frame.columns, keep="first")["row"]
-    first = np.ones(len(frame), dtype=bool)
-    first[like] = False
-    first[kept.to_numpy()] = True
-    return first
+        first = is_first(keys[order])
+        ranks = np.empty(len(keys), dtype=np.int32)
+        ranks[order] = np.cumsum(first, dtype=np.int32) - 1
+        return strings.gather(order[first]), ranks
+    distinct, rows = interned(strings)
+    order = distinct.arg_sort().to_numpy()
+    ranks = np.empty(len(order), dtype=np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return distinct.gather(order), ranks[rows]
 
 
 def combined(columns: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:

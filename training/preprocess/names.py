@@ -24,7 +24,8 @@ Hashes = dict[str, np.ndarray]
 class TrainingNames:
     """Names in training form: stripped and lower-cased.
 
-    strings (pa.Array): Distinct names, large_string, sorted bytewise; a name's id is its row.
+    strings (pa.Array): Distinct names, large_string, in the order of the aliases; a name's id
+        is its row.
     units (pl.DataFrame): concept, language, name (id), trade, distinct and sorted. A trade name
         comes from a related concept: it makes pairs, but is no name of the node.
     aliases (pl.DataFrame): Of every alias of the table concept, language, text (equal where the
@@ -119,9 +120,11 @@ def _texts(table: ConceptTable) -> tuple[pl.Series, pl.DataFrame]:
 
 def _trade_names(table: ConceptTable, own: pl.DataFrame) -> pl.DataFrame:
     """Return concept, language, text: for trade name relations CUI1 gets CUI2's names."""
-    relations = pl.DataFrame(pl.from_arrow(table.relations.select(["head", "rela", "tail"])))
-    links = relations.filter(pl.col("rela").cast(pl.String).is_in(TRADE_NAME_RELATIONS))
-    named = links.select("head", "tail").unique().join(own, left_on="tail", right_on="concept")
+    kinds = table.relations.column("rela").combine_chunks()
+    wanted = [kind in TRADE_NAME_RELATIONS for kind in kinds.dictionary.to_pylist()]
+    rows = np.flatnonzero(np.array(wanted, dtype=bool)[kinds.indices.to_numpy()])
+    links = pl.DataFrame(pl.from_arrow(table.relations.select(["head", "tail"]).take(rows)))
+    named = links.unique().join(own, left_on="tail", right_on="concept")
     return named.select("language", "text", concept="head")
 
 

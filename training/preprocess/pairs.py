@@ -11,6 +11,7 @@ two million pairs and costs no more than its caps.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,7 @@ import pyarrow as pa
 
 from training.errors import BergamotError, Errors
 from training.preprocess.hashing import mix, string_hashes
+from training.preprocess.keys import is_first
 
 ENGLISH = "ENG"
 CROSS = "CROSS"
@@ -173,9 +175,10 @@ def _across(runs: pl.DataFrame, languages: int, cap: int) -> pl.DataFrame:
 def _chunks(buckets: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Cut the buckets into runs that fit into memory."""
     cost = pl.min_horizontal("total", _DRAWS * pl.col("cap"))
-    numbered = buckets.with_columns(chunk=cost.cum_sum() // _CHUNK)
-    for _, chunk in numbered.group_by("chunk", maintain_order=True):
-        yield chunk
+    numbers = buckets.select(cost.cum_sum() // _CHUNK).to_series().to_numpy()
+    starts = [*np.flatnonzero(is_first(numbers)).tolist(), len(numbers)]
+    for start, end in pairwise(starts):
+        yield buckets[start:end]
 
 
 def _sample(

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from training.preprocess.filters import Filters
+from training.preprocess.ids import row_finder
 from training.preprocess.keys import combined, numbered, separated, sorted_distinct
 from training.preprocess.rrf import RrfTable
 
@@ -41,18 +42,11 @@ def relation_frame(
     if rel is None:
         text = dict.fromkeys(_LABEL, pl.String)
         return pl.DataFrame(schema={"head": pl.Int32, "tail": pl.Int32, **text})
-    # Ids of eight bytes, such as UMLS's, are joined as numbers in half the time.
-    key = _number if (concepts["CUI"].str.len_bytes() == 8).all() else pl.col
-    heads = concepts.lazy().select(CUI1=key("CUI"), head="concept")
-    tails = concepts.lazy().select(CUI2=key("CUI"), tail="concept")
+    row = row_finder(concepts["CUI"])
     texts = {name: pl.col(column).cast(pl.Categorical) for name, column in _LABEL.items()}
-    read = (
-        rel.rows.select(key("CUI1"), key("CUI2"), **texts, fallen=_filtered(filters))
-        .join(heads, on="CUI1", how="left")
-        .join(tails, on="CUI2", how="left")
-        .select("head", "tail", *_LABEL, problem=pl.coalesce("fallen", _unlinked()))
-        .collect(engine="streaming")
-    )
+    rows = rel.rows.select(head=row("CUI1"), tail=row("CUI2"), **texts, fallen=_filtered(filters))
+    found = rows.select("head", "tail", *_LABEL, problem=pl.coalesce("fallen", _unlinked()))
+    read = found.collect(engine="streaming")
     counts = read["problem"].value_counts().filter(pl.col("problem") > 0)
     dropped.update({f"relations: {_PROBLEMS[code]}": n for code, n in counts.iter_rows()})
     kept = read.filter(pl.col("problem") == 0)
@@ -70,10 +64,6 @@ def relation_frame(
         pl.col(name).cast(pl.Enum(labels[name].unique().sort())) for name in _LABEL
     )
     return pl.DataFrame({"head": head, "tail": tail}).hstack(sorted_texts[label])
-
-
-def _number(column: str) -> pl.Expr:
-    return pl.col(column).cast(pl.Binary).bin.reinterpret(dtype=pl.UInt64)
 
 
 def _kinds(frame: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray]:
@@ -96,7 +86,7 @@ def _filtered(filters: Filters) -> pl.Expr:
 
 def _unlinked() -> pl.Expr:
     """Return what speaks against a row's ends likewise; 0 is nothing."""
-    missing = pl.col("head").is_null() | pl.col("tail").is_null()
+    missing = (pl.col("head") < 0) | (pl.col("tail") < 0)
     return (
         pl.when(missing)
         .then(_code("concept not in the table"))

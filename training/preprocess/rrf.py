@@ -5,10 +5,12 @@ else ends a line, quotes are ordinary characters, and no value means missing. A 
 counted, named and skipped; too large a share of them stops the run.
 """
 
+import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -48,11 +50,13 @@ class RrfTable:
 
     rows (pl.LazyFrame): Its well-formed rows under their column names.
     read, malformed (int): Lines in the file, and those that were skipped.
+    file (dict): The file's name, bytes and sha256.
     """
 
     rows: pl.LazyFrame
     read: int
     malformed: int
+    file: dict[str, Any]
 
 
 def open_rrf(folder: Path, table: str, *, max_malformed: float = 0.001) -> RrfTable | None:
@@ -67,9 +71,10 @@ def open_rrf(folder: Path, table: str, *, max_malformed: float = 0.001) -> RrfTa
         return None
     names = COLUMNS[table].split()
     try:
-        screened = _screen(path, len(names), [names.index(key) for key in _KEYS[table]])
+        screened, digest = _screen(path, len(names), [names.index(key) for key in _KEYS[table]])
+        file = {"name": path.name, "bytes": path.stat().st_size, "sha256": digest}
         if screened is not None:
-            return RrfTable(_rows(path, names), screened, 0)
+            return RrfTable(_rows(path, names), screened, 0, file)
         read = _lines(path).select(pl.len()).collect(engine="streaming").item()
         parts = pl.col("line").str.split_exact("|", len(names)).struct.rename_fields([*names, _END])
         parsed = _lines(path).with_columns(parts.alias("parts")).unnest("parts")
@@ -78,44 +83,56 @@ def open_rrf(folder: Path, table: str, *, max_malformed: float = 0.001) -> RrfTa
     except (pl.exceptions.PolarsError, OSError) as reason:
         raise BergamotError(Errors.T102.format(path=path, reason=reason)) from None
     _report(path, bad.sort("number"), read, max_malformed)
-    return RrfTable(parsed.filter(problem.is_null()).select(names), read, bad.height)
+    return RrfTable(parsed.filter(problem.is_null()).select(names), read, bad.height, file)
 
 
-def _screen(path: Path, columns: int, keys: list[int]) -> int | None:
+def _screen(path: Path, columns: int, keys: list[int]) -> tuple[int | None, str]:
     """Return how many lines there are, or None if the thorough check must look at them.
 
     Without taking lines apart or decoding them, which costs several times the reading: in a
-    file whose lines all have so many separators, these and the line feeds make a table.
+    file whose lines all have so many separators, these and the line feeds make a table. The file
+    is read once for this and for its SHA-256, which is returned beside.
 
     keys (list[int]): Positions of the columns that must not be empty.
     """
-    read = 0
-    for piece in _whole_lines(path):
-        if any(rare in piece for rare in _RARE) or not _is_utf8(piece):
-            return None
-        codes = np.frombuffer(piece, dtype=np.uint8)
-        feeds = codes == ord("\n")
-        lines = int(np.count_nonzero(feeds))
-        ends = np.flatnonzero((codes == ord("|")) | feeds)
-        if len(ends) != lines * (columns + 1):
-            return None
-        fields = ends.reshape(lines, columns + 1)
-        line_ends = fields[:, -1]
-        before = np.r_[-1, line_ends[:-1]]
-        if not feeds[line_ends].all() or (line_ends - fields[:, -2] > 1).any():
-            return None
-        for key in keys:
-            if (fields[:, key] - (fields[:, key - 1] if key else before) == 1).any():
-                return None
-        read += lines
-    return read
+    read, sound = 0, True
+    digest = hashlib.sha256()
+    for piece in _whole_lines(path, digest.update):
+        lines = _sound_lines(piece, columns, keys) if sound else None
+        sound = lines is not None
+        read += lines or 0
+    return (read if sound else None), digest.hexdigest()
 
 
-def _whole_lines(path: Path) -> Iterator[bytes]:
-    """Yield a file in pieces that end with a line feed, which the last line may lack."""
+def _sound_lines(piece: bytes, columns: int, keys: list[int]) -> int | None:
+    if any(rare in piece for rare in _RARE) or not _is_utf8(piece):
+        return None
+    codes = np.frombuffer(piece, dtype=np.uint8)
+    feeds = codes == ord("\n")
+    lines = int(np.count_nonzero(feeds))
+    ends = np.flatnonzero((codes == ord("|")) | feeds)
+    if len(ends) != lines * (columns + 1):
+        return None
+    fields = ends.reshape(lines, columns + 1)
+    line_ends = fields[:, -1]
+    before = np.r_[-1, line_ends[:-1]]
+    if not feeds[line_ends].all() or (line_ends - fields[:, -2] > 1).any():
+        return None
+    for key in keys:
+        if (fields[:, key] - (fields[:, key - 1] if key else before) == 1).any():
+            return None
+    return lines
+
+
+def _whole_lines(path: Path, told: Callable[[bytes], None]) -> Iterator[bytes]:
+    """Yield a file in pieces that end with a line feed, which the last line may lack.
+
+    told (Callable[[bytes], None]): Is told what was read, as it is.
+    """
     rest = b""
-    with path.open("rb") as stream:
+    with path.open("rb", buffering=0) as stream:
         while piece := stream.read(_PIECE):
+            told(piece)
             head, feed, tail = piece.rpartition(b"\n")
             if feed:
                 yield b"".join((rest, head, feed))

@@ -12,10 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spacy_bergamot.concepts import SCHEMAS, ConceptTable
-from spacy_bergamot.files import sha256
 from training.errors import BergamotError, Errors
 from training.preprocess.filters import Filters, require_known
-from training.preprocess.keys import combined, first_of_each, interned, is_first
+from training.preprocess.keys import combined, first_rows, is_first, sorted_ids
 from training.preprocess.progress import timed
 from training.preprocess.relations import relation_frame
 from training.preprocess.rrf import COLUMNS, RrfTable, open_rrf
@@ -43,7 +42,6 @@ def build_concept_table(
     """
     with timed("Checking the RRF files"):
         release = {name: open_rrf(meta, name, max_malformed=max_malformed) for name in COLUMNS}
-        sources = _sources(meta)
     conso = release["MRCONSO"]
     if conso is None:
         raise BergamotError(Errors.T101.format(path=meta / "MRCONSO.RRF"))
@@ -60,7 +58,7 @@ def build_concept_table(
         names = _with_types(meta, names, types, filters, dropped)
     if not names.height:
         raise BergamotError(Errors.T104.format(path=meta, dropped=dict(dropped)))
-    ids, rows = interned(names["CUI"])
+    ids, rows = sorted_ids(names["CUI"])
     concepts = pl.DataFrame({"CUI": ids, "concept": np.arange(len(ids), dtype=np.int32)})
     names = _best_first(names.drop("CUI").with_columns(concept=rows), len(ids))
     with timed("Reading the relations"):
@@ -79,7 +77,7 @@ def build_concept_table(
             output,
             tables,
             release=_release(release["MRSAB"]),
-            sources=sources,
+            sources=[table.file for table in release.values() if table is not None],
             missing=[f"{name}.RRF" for name, table in release.items() if table is None],
             options={**asdict(filters), "add_inverses": add_inverses},
             counts=_counts(release, dropped, tables),
@@ -190,7 +188,8 @@ def _concepts(
 
 def _aliases(names: pl.DataFrame) -> pl.DataFrame:
     """Return one row per distinct (concept, language, string), from its first-ranking row."""
-    distinct = names.filter(first_of_each(names.select("concept", "LAT", "STR")))
+    first = first_rows(names.select("concept", "LAT", "STR"))
+    distinct = names.filter(pl.Series(first == np.arange(len(names))))
     return distinct.select("concept", alias="STR", language="LAT", source="SAB", term_type="TTY")
 
 
@@ -227,15 +226,6 @@ def _release(sab: RrfTable | None) -> list[dict[str, str]]:
         return []
     rows = sab.rows.select(source="RSAB", version="SVER", restriction="SRL", name="SON")
     return rows.unique().sort("source", "version", "name").collect().to_dicts()
-
-
-def _sources(meta: Path) -> list[dict[str, Any]]:
-    files = [meta / f"{name}.RRF" for name in COLUMNS]
-    return [
-        {"name": file.name, "bytes": file.stat().st_size, "sha256": sha256(file)}
-        for file in files
-        if file.is_file()
-    ]
 
 
 def _arrow(table: pl.DataFrame, name: str) -> pa.Table:

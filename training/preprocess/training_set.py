@@ -35,7 +35,7 @@ class TrainingSet:
     """What a trainer needs; nodes are concept rows, names are rows of `names`.
 
     path (Path), manifest (dict): Its folder, and what stands in its manifest.
-    names (pa.Array): Distinct names in training form, large_string, sorted bytewise.
+    names (pa.Array): Distinct names in training form, large_string.
     pairs (int32 (p, 3)): Concept, name, name; sorted by concept.
     node_names_indptr (int64 (n + 1,)), node_names (int32): Each concept's own names.
     graph_indptr (int64 (n + 1,)), graph_sources, graph_relations (int32 (e,)): Incoming edges,

@@ -6,45 +6,59 @@ from hypothesis import strategies as st
 
 from training.preprocess.keys import (
     combined,
-    first_of_each,
+    first_rows,
     interned,
     numbered,
     separated,
     sorted_distinct,
+    sorted_ids,
 )
 
 TRIPLES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 2**31 - 1)))
 SIZES = (5, 3, 2**31)
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=3)))
-def test_interned_strings_are_distinct_and_in_bytewise_order(strings: list[str]) -> None:
+STRINGS = st.lists(st.text(st.characters(codec="utf-8"), max_size=3))
+
+
+@given(STRINGS)
+def test_interned_strings_are_distinct_and_in_order_of_appearance(strings: list[str]) -> None:
     distinct, rows = interned(pl.Series(strings, dtype=pl.String))
+    assert distinct.to_list() == list(dict.fromkeys(strings))
+    assert [distinct[int(row)] for row in rows] == strings
+
+
+@given(STRINGS)
+def test_sorted_ids_are_in_bytewise_order(strings: list[str]) -> None:
+    distinct, rows = sorted_ids(pl.Series(strings, dtype=pl.String))
     assert distinct.to_list() == sorted(set(strings), key=str.encode)
     assert [distinct[int(row)] for row in rows] == strings
 
 
 @given(st.lists(st.text(["C", "0", "1", "\x7f"], min_size=6, max_size=6)))
-def test_interned_strings_of_eight_bytes_are_in_bytewise_order(texts: list[str]) -> None:
+def test_sorted_ids_of_eight_bytes_are_in_bytewise_order(texts: list[str]) -> None:
     strings = [text[:3] + "é" + text[3:] for text in texts]
-    distinct, rows = interned(pl.Series(strings, dtype=pl.String))
+    distinct, rows = sorted_ids(pl.Series(strings, dtype=pl.String))
     assert distinct.to_list() == sorted(set(strings), key=str.encode)
     assert [distinct[int(row)] for row in rows] == strings
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.text("ab", max_size=1))))
-def test_first_of_each_row(rows: list[tuple[int, str]]) -> None:
+def test_first_rows_are_the_first_alike(rows: list[tuple[int, str]]) -> None:
     frame = pl.DataFrame(rows, schema={"a": pl.Int32, "b": pl.String}, orient="row")
-    expected = [row not in rows[:place] for place, row in enumerate(rows)]
-    assert first_of_each(frame).tolist() == expected
+    assert first_rows(frame).tolist() == [rows.index(row) for row in rows]
 
 
-def test_first_of_each_compares_rows_whose_hashes_collide(monkeypatch) -> None:
-    monkeypatch.setattr(
-        pl.DataFrame, "hash_rows", lambda frame: pl.Series(np.zeros(len(frame), dtype=np.uint64))
-    )
-    frame = pl.DataFrame({"a": ["x", "y", "x", "z"]})
-    assert first_of_each(frame).tolist() == [True, True, False, True]
+def test_rows_whose_hashes_collide_are_told_apart(monkeypatch) -> None:
+    hashed = pl.DataFrame.hash_rows
+
+    def colliding(self: pl.DataFrame, seed: int = 0) -> pl.Series:
+        return hashed(self, seed) * (seed > 1)
+
+    monkeypatch.setattr(pl.DataFrame, "hash_rows", colliding)
+    assert first_rows(pl.DataFrame({"a": ["x", "y", "x", "z"]})).tolist() == [0, 1, 0, 3]
+    distinct, rows = interned(pl.Series(["b", "a", "b", "c"]))
+    assert distinct.gather(rows).to_list() == ["b", "a", "b", "c"]
 
 
 @given(st.lists(st.integers(0, 9)))
@@ -52,17 +66,6 @@ def test_numbered_keys_have_an_example_each(keys: list[int]) -> None:
     examples, numbers = numbered(np.array(keys, dtype=np.int64), 10)
     assert [keys[row] for row in examples] == sorted(set(keys))
     assert [keys[examples[number]] for number in numbers] == keys
-
-
-def test_interned_strings_whose_hashes_collide_are_told_apart(monkeypatch) -> None:
-    hashed = pl.Series.hash
-
-    def colliding(self: pl.Series, seed: int = 0) -> pl.Series:
-        return hashed(self, seed) * (seed > 1)
-
-    monkeypatch.setattr(pl.Series, "hash", colliding)
-    distinct, rows = interned(pl.Series(["b", "a", "b", "c"]))
-    assert distinct.gather(rows).to_list() == ["b", "a", "b", "c"]
 
 
 @given(TRIPLES)
