@@ -1,0 +1,72 @@
+"""Released archives of corpora: their folders, names and quirks, with invented content."""
+
+from pathlib import Path
+from typing import Any
+
+from training.corpora.registry import read_corpus
+from training.corpora.schema import Corpus
+
+NOTE = '"{cui}", "{name}", "Sign or Symptom|Finding" ,"DISO"'
+SPANISH = "Fiebre y sudor de noche."
+RUSSIAN = "Сильный кашель."
+
+
+def put(root: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode())
+    return root
+
+
+def said(corpus: Corpus) -> list[tuple[Any, ...]]:
+    """Mention, gold ids, type and language, in the corpus's order."""
+    keys = ("mention", "concepts", "type", "language")
+    return [tuple(row[key] for key in keys) for row in corpus.mentions.to_pylist()]
+
+
+def test_mantra_in_brat_has_ids_for_types_groups_in_notes_and_languages_in_folders(tmp_path: Path):
+    lines = "T8\tC0015967 6 12\tFieber\n#8\tAnnotatorNotes T8\t" + NOTE.format(
+        cui="C0015967", name="fever"
+    )
+    shorter = 'T1\tC0010200 0 4\ttoux\n#1\tAnnotatorNotes T1\t"tussis", "Sign or Symptom", "DISO"\n'
+    folder = "Medline_EN_DE_ec22-cui-best_man"
+    put(
+        tmp_path / "Mantra-GSC",
+        {
+            f"German/{folder}/0001_d1.u1.ann": lines,
+            f"German/{folder}/0001_d1.u1.txt": "Hohes Fieber.\n",
+            "French/EMEA_ec22-cui-best_man/0001_d1.u1.ann": shorter,
+            "French/EMEA_ec22-cui-best_man/0001_d1.u1.txt": "toux\r\n",
+        },
+    )
+    corpus = read_corpus(tmp_path / "Mantra-GSC")
+    assert said(corpus) == [
+        ("toux", ["C0010200"], "DISO", "FRE"), ("Fieber", ["C0015967"], "DISO", "GER")
+    ]  # fmt: skip
+    assert corpus.skipped == {}
+    alone = read_corpus(tmp_path / "Mantra-GSC/German" / folder)
+    assert said(alone) == [("Fieber", ["C0015967"], "DISO", "GER")]
+
+
+def test_mantra_in_xml_has_its_language_in_the_name_where_it_is_not_inside(tmp_path: Path):
+    unit = (
+        '<Corpus><document id="d1"><unit id="d1.u1"><text>Fièvre</text>'
+        '<e offset="0" len="6" cui="C0015967" grp="DISO">Fièvre</e></unit></document></Corpus>'
+    )
+    put(tmp_path, {f"GSC-v1.1/{source}_GSC_fr_man.xml": unit for source in ("EMEA", "Patent")})
+    corpus = read_corpus(tmp_path)
+    assert said(corpus) == [("Fièvre", ["C0015967"], "DISO", "FRE")] * 2
+
+
+def test_quaero_and_nerel_bio_in_brat(tmp_path: Path):
+    quaero = "T1\tCHEM 0 6\tbêta 2\n#1\tAnnotatorNotes T1\tC0000001 C0000002\n"
+    folder = "QUAERO_FrenchMed/corpus/test/MEDLINE"
+    put(tmp_path, {f"{folder}/1.ann": quaero, f"{folder}/1.txt": "bêta 2"})
+    corpus = read_corpus(tmp_path / folder, language="fr")
+    assert said(corpus) == [("bêta 2", ["C0000001", "C0000002"], "CHEM", "FRE")]
+    nerel = (
+        "T2\tDISO 8 14\tкашель\nR1\tHAS_CAUSE Arg1:T2 Arg2:T2\t\nN2\tReference T2 UMLS:C0010200\t\n"
+    )
+    put(tmp_path / "brat", {"10000001_ru.ann": nerel, "10000001_ru.txt": RUSSIAN})
+    assert said(read_corpus(tmp_path / "brat")) == [("кашель", ["C0010200"], "DISO", "RUS")]
