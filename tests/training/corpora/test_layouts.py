@@ -59,6 +59,26 @@ def test_mantra_in_xml_has_its_language_in_the_name_where_it_is_not_inside(tmp_p
     assert said(corpus) == [("Fièvre", ["C0015967"], "DISO", "FRE")] * 2
 
 
+def test_cantemist_comes_with_codes_and_again_without(tmp_path: Path):
+    mention = "T1\tMORFOLOGIA_NEOPLASIA 0 9\tCarcinoma\n"
+    files = {
+        "train-set/cantemist-ner/cc_onco1.ann": mention,
+        "train-set/cantemist-norm/cc_onco1.ann": f"{mention}#1\tAnnotatorNotes T1\t8010/3/H\n",
+        "dev-set1/cantemist-ner/cc_onco2.ann": mention,
+    }
+    texts = {name.replace(".ann", ".txt"): "Carcinoma." for name in files}
+    put(tmp_path, files | texts | {"train-set/cantemist-coding/train-coding.tsv": "file\tcode\n"})
+    corpus = read_corpus(tmp_path, language="es")
+    kind = "MORFOLOGIA_NEOPLASIA"
+    coded = ("Carcinoma", ["8010/3/H"], kind, "SPA")
+    assert said(corpus) == [("Carcinoma", [], kind, "SPA"), coded]
+    assert corpus.documents["document"].to_pylist() == [
+        "dev-set1/cantemist-ner/cc_onco2", "train-set/cantemist-norm/cc_onco1"
+    ]  # fmt: skip
+    assert corpus.skipped == {"document that comes again with codes": 1}
+    assert said(read_corpus(tmp_path / "train-set/cantemist-norm", language="es")) == [coded]
+
+
 def test_quaero_and_nerel_bio_in_brat(tmp_path: Path):
     quaero = "T1\tCHEM 0 6\tbêta 2\n#1\tAnnotatorNotes T1\tC0000001 C0000002\n"
     folder = "QUAERO_FrenchMed/corpus/test/MEDLINE"
@@ -70,3 +90,12 @@ def test_quaero_and_nerel_bio_in_brat(tmp_path: Path):
     )
     put(tmp_path / "brat", {"10000001_ru.ann": nerel, "10000001_ru.txt": RUSSIAN})
     assert said(read_corpus(tmp_path / "brat")) == [("кашель", ["C0010200"], "DISO", "RUS")]
+
+
+def test_askapatient_and_twadr_have_a_file_a_fold_and_split(tmp_path: Path):
+    line = "22298006\tmyocardial infarction\theart attack\n"
+    put(tmp_path, {f"{name}.fold-0.{split}.txt": line for name in ("AskAPatient", "TwADR-L")
+                   for split in ("train", "validation", "test")})  # fmt: skip
+    corpus = read_corpus(tmp_path / "TwADR-L.fold-0.test.txt")
+    assert said(corpus) == [("heart attack", ["22298006"], "", "ENG")]
+    assert read_corpus(tmp_path).mentions.num_rows == 6
