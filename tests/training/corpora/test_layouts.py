@@ -92,6 +92,32 @@ def test_quaero_and_nerel_bio_in_brat(tmp_path: Path):
     assert said(read_corpus(tmp_path / "brat")) == [("кашель", ["C0010200"], "DISO", "RUS")]
 
 
+def test_codiesp_has_the_texts_of_its_offsets_beside_their_translations(tmp_path: Path):
+    annotations = (
+        "S1-1\tDIAGNOSTICO\tr50.9\tfiebre noche\t0 6;18 23\n"
+        "S1-1\tPROCEDIMIENTO\tbw40zzz\tnoche sudor\t18 23;9 14\n"
+    )
+    train = {
+        "train/trainX.tsv": annotations, "train/trainD.tsv": "S1-1\tr50.9\n",
+        "train/trainP.tsv": "S1-1\tbw40zzz\n", "train/text_files/S1-1.txt": SPANISH,
+        "train/text_files_en/S1-1.txt": "Fever and sweat at night.",
+    }  # fmt: skip
+    dev = {
+        "dev/devX.tsv": "S2-1\tDIAGNOSTICO\tr61\tsudor\t9 14\n",
+        "dev/text_files/S2-1.txt": SPANISH,
+    }
+    put(tmp_path, train | dev)
+    corpus = read_corpus(tmp_path)
+    assert said(corpus) == [
+        ("sudor", ["r61"], "DIAGNOSTICO", "SPA"),
+        ("fiebre noche", ["r50.9"], "DIAGNOSTICO", "SPA"),
+        ("noche sudor", ["bw40zzz"], "PROCEDIMIENTO", "SPA"),
+    ]
+    assert corpus.skipped == {}
+    assert corpus.documents["text"].to_pylist() == [SPANISH, SPANISH]
+    assert read_corpus(tmp_path / "train").mentions.num_rows == 2
+
+
 def test_askapatient_and_twadr_have_a_file_a_fold_and_split(tmp_path: Path):
     line = "22298006\tmyocardial infarction\theart attack\n"
     put(tmp_path, {f"{name}.fold-0.{split}.txt": line for name in ("AskAPatient", "TwADR-L")
