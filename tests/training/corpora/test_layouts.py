@@ -118,6 +118,54 @@ def test_codiesp_has_the_texts_of_its_offsets_beside_their_translations(tmp_path
     assert read_corpus(tmp_path / "train").mentions.num_rows == 2
 
 
+def test_distemist_has_the_same_mentions_with_codes_and_without(tmp_path: Path):
+    bare = "filename\tmark\tlabel\toff0\toff1\tspan"
+    row = "es-S1\tT1\tENFERMEDAD\t0\t14\tFiebre y sudor"
+    header, composite = f"{bare}\tcode\tsemantic_rel", f"{row}\t386661006+415690000\tCOMPOSITE"
+    folder = "subtrack2_linking/distemist_subtrack2_training1_linking"
+    put(
+        tmp_path / "training",
+        {
+            "subtrack1_entities/distemist_subtrack1_training_mentions.tsv": f"{bare}\n{row}\n",
+            f"{folder}.tsv": f"{header}\n{composite}\n",
+            f"{folder}_crossmappings.tsv": f"{header}\tmesh_code\n{composite}\tNone\n",
+            "text_files/es-S1.txt": SPANISH,
+        },
+    )
+    corpus = read_corpus(tmp_path / "training")
+    assert said(corpus) == [("Fiebre y sudor", ["386661006", "415690000"], "ENFERMEDAD", "SPA")]
+    assert corpus.mentions["all_of"].to_pylist() == [True]
+    assert corpus.skipped == {
+        "table without codes beside others": 1, "the same annotation twice": 1
+    }  # fmt: skip
+    mentions = read_corpus(tmp_path / "training/subtrack1_entities")
+    assert said(mentions) == [("Fiebre y sudor", [], "ENFERMEDAD", "SPA")]
+
+
+def test_bionne_has_its_languages_in_the_ids_and_its_test_set_without_them(tmp_path: Path):
+    header = "document_id\ttext\tentity_type\tspans"
+    russian = "10000001_ru\tкашель сильный\tDISO\t8-14,0-7\tCUILESS\n"
+    english = "10000001_en\tcough\tDISO\t7-12\tC0010200\n"
+    put(
+        tmp_path / "data",
+        {
+            "tsv/bilingual/bionnel_bilingual_dev.tsv": f"{header}\tUMLS_CUI\n{english}{russian}",
+            "tsv/ru/bionnel_ru_dev.tsv": f"{header}\tUMLS_CUI\n{russian}",
+            "tsv/en/bionnel_en_test.tsv": f"{header}\n10000002_en\tcough\tDISO\t0-5\n",
+            "texts/en/dev/10000001_en.txt": "Severe cough.",
+            "texts/ru/dev/10000001_ru.txt": RUSSIAN,
+        },
+    )
+    corpus = read_corpus(tmp_path / "data")
+    assert said(corpus) == [
+        ("cough", ["C0010200"], "DISO", "ENG"), ("кашель сильный", [], "DISO", "RUS")
+    ]  # fmt: skip
+    assert corpus.documents["language"].to_pylist() == ["ENG", "RUS"]
+    assert corpus.skipped == {"the same annotation twice": 1}
+    alone = read_corpus(tmp_path / "data/tsv/ru/bionnel_ru_dev.tsv")
+    assert said(alone) == [("кашель сильный", [], "DISO", "RUS")]
+
+
 def test_askapatient_and_twadr_have_a_file_a_fold_and_split(tmp_path: Path):
     line = "22298006\tmyocardial infarction\theart attack\n"
     put(tmp_path, {f"{name}.fold-0.{split}.txt": line for name in ("AskAPatient", "TwADR-L")
