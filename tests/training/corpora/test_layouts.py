@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from training.corpora.registry import read_corpus
 from training.corpora.schema import Corpus
+from training.errors import BergamotError
 
 NOTE = '"{cui}", "{name}", "Sign or Symptom|Finding" ,"DISO"'
 SPANISH = "Fiebre y sudor de noche."
@@ -164,6 +167,27 @@ def test_bionne_has_its_languages_in_the_ids_and_its_test_set_without_them(tmp_p
     assert corpus.skipped == {"the same annotation twice": 1}
     alone = read_corpus(tmp_path / "data/tsv/ru/bionnel_ru_dev.tsv")
     assert said(alone) == [("кашель сильный", [], "DISO", "RUS")]
+
+
+def test_cometa_is_a_table_of_pandas_with_its_index_and_quotes(tmp_path: Path):
+    header = (
+        "\tID\tTerm\tGeneral SNOMED Label\tGeneral SNOMED ID\tSpecific SNOMED Label\t"
+        "Specific SNOMED ID\tExample\tExample Link\tOrigin_Sheet\n"
+    )
+    rest = "Tired\t84229001\tFatigue\t248274002"
+    quoted = f'6\t6\ttired\t{rest}\t"They said ""so\n tired""\t."\thttps://x/1\t./a.xlsx\n'
+    plain = f"7\t7\tworn out\t{rest}\tI don ' t \" know\thttps://x/2\t./a.xlsx\n"
+    path = put(tmp_path, {"zeroshot_general/test.csv": header + quoted + plain + "8\tshort\n"})
+    corpus = read_corpus(path)
+    assert [row[:2] for row in said(corpus)] == [
+        ("tired", ["84229001"]), ("worn out", ["84229001"])
+    ]  # fmt: skip
+    contexts = corpus.mentions["context"].to_pylist()
+    assert contexts == ['They said "so\n tired"\t.', "I don ' t \" know"]
+    assert corpus.skipped == {"malformed line": 1}
+    put(tmp_path, {"zeroshot_general/test.csv": header + '6\t6\t"' + "x" * 200_000})
+    with pytest.raises(BergamotError, match=r"\[T127\].*test\.csv:2 is no table"):
+        read_corpus(path)
 
 
 def test_askapatient_and_twadr_have_a_file_a_fold_and_split(tmp_path: Path):
