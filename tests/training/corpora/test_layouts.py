@@ -1,5 +1,6 @@
 """Released archives of corpora: their folders, names and quirks, with invented content."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -197,3 +198,37 @@ def test_askapatient_and_twadr_have_a_file_a_fold_and_split(tmp_path: Path):
     corpus = read_corpus(tmp_path / "TwADR-L.fold-0.test.txt")
     assert said(corpus) == [("heart attack", ["22298006"], "", "ENG")]
     assert read_corpus(tmp_path).mentions.num_rows == 6
+
+
+def test_concept_files_made_of_codiesp_and_quaero(tmp_path: Path):
+    lines = (
+        "N001||0 6;18 23||DIAGNOSTICO||fiebre noche||R50.9||||\n"
+        "N002||9|14||DISO||sudor||C0000001 C0000002||||\nN003||9|14||DISO||sudor||C1, C2\n"
+    )
+    corpus = read_corpus(put(tmp_path, {"1.concept": lines, "1.txt": SPANISH}))
+    assert [row[:2] for row in said(corpus)] == [
+        ("fiebre noche", ["R50.9"]), ("sudor", ["C0000001", "C0000002"]), ("sudor", ["C1", "C2"])
+    ]  # fmt: skip
+    assert corpus.mentions["starts"].to_pylist() == [[0, 18], [9], [9]]
+
+
+def test_bigbio_without_passages_and_with_an_entity_a_semantic_type(tmp_path: Path):
+    def entity(kind: str, text: str, offsets: list[list[int]], **code: str) -> dict[str, Any]:
+        return {"type": kind, "text": [text], "offsets": offsets, "normalized": [code]}
+
+    fever = {"db_name": "UMLS", "db_id": "C0015967"}
+    records = [
+        {"document_id": "1", "passages": [{"text": ["Fever"], "offsets": [[0, 5]]}],
+         "entities": [entity(kind, "Fever", [[0, 5]], **fever) for kind in ("T184", "T033")]},
+        {"document_id": "S1", "passages": [], "entities": [
+            entity("DIAGNOSTICO", "fiebre noche", [[0, 6], [18, 23]],
+                   db_name="ICD10-CM", db_id="r50.9")]},
+    ]  # fmt: skip
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    corpus = read_corpus(put(tmp_path, {"kb.jsonl": lines}) / "kb.jsonl")
+    assert [row[:3] for row in said(corpus)] == [
+        ("Fever", ["C0015967"], "T184,T033"), ("fiebre noche", ["ICD10-CM:r50.9"], "DIAGNOSTICO")
+    ]  # fmt: skip
+    assert corpus.documents["document"].to_pylist() == ["1"]
+    assert corpus.mentions["starts"].to_pylist() == [[0], []]
+    assert corpus.skipped == {}
