@@ -1,13 +1,17 @@
 """Released archives of corpora: their folders, names and quirks, with invented content."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from training.__main__ import app
 from training.corpora.registry import read_corpus
 from training.corpora.schema import Corpus
+from training.corpora.splits import select_documents
 from training.errors import BergamotError
 
 NOTE = '"{cui}", "{name}", "Sign or Symptom|Finding" ,"DISO"'
@@ -168,6 +172,52 @@ def test_bionne_has_its_languages_in_the_ids_and_its_test_set_without_them(tmp_p
     assert corpus.skipped == {"the same annotation twice": 1}
     alone = read_corpus(tmp_path / "data/tsv/ru/bionnel_ru_dev.tsv")
     assert said(alone) == [("кашель сильный", [], "DISO", "RUS")]
+
+
+def pubtator(pmid: int) -> str:
+    return (
+        f"{pmid}|t|Fever\n{pmid}|a|No cough.\n{pmid}\t0\t5\tFever\tT184,T033\tUMLS:C0015967\n"
+        f"{pmid}\t9\t14\tcough\tUnknownType\tC0010200\n\n"
+    )
+
+
+def test_medmentions_comes_in_one_file_with_a_list_of_ids_for_each_split(tmp_path: Path):
+    folder = put(
+        tmp_path / "full/data",
+        {f"corpus_pubtator_pmids_{split}.txt": ids for split, ids in (
+            ("all", "101\n102\n103\n"), ("trng", "101\n103\r\n"), ("dev", "999\n"),
+            ("test", "102\n998\n"))},
+    )  # fmt: skip
+    (folder / "corpus_pubtator.txt.gz").write_bytes(
+        gzip.compress("".join(map(pubtator, (101, 102, 103))).encode())
+    )
+    whole = read_corpus(folder)
+    assert said(whole)[:2] == [
+        ("Fever", ["C0015967"], "T184,T033", "ENG"), ("cough", ["C0010200"], "UnknownType", "ENG")
+    ]  # fmt: skip
+    train = select_documents(whole, folder / "corpus_pubtator_pmids_trng.txt")
+    assert train.documents["document"].to_pylist() == ["101", "103"]
+    assert set(train.mentions["document"].to_pylist()) == {"101", "103"}
+    with pytest.raises(BergamotError, match=r"\[T130\].*has none of the documents in .*_dev\.txt"):
+        select_documents(whole, folder / "corpus_pubtator_pmids_dev.txt")
+    ids = folder / "corpus_pubtator_pmids_test.txt"
+    result = CliRunner().invoke(
+        app, ["corpus", str(folder), str(tmp_path / "test"), "--ids", str(ids)]
+    )
+    assert result.exit_code == 0, result.output
+    assert "2 listed, 1 documents, 1 not in the corpus" in result.output
+    again = Corpus.open(tmp_path / "test")
+    assert again.documents["document"].to_pylist() == ["102"]
+    assert again.mentions.num_rows == 2
+    assert again.facts["split"]["file"] == ids.name
+
+
+def test_a_split_knows_documents_in_folders_by_their_last_name(tmp_path: Path):
+    put(tmp_path / "a", {"train/one.ann": "T1\tX 0 1\ta\n", "train/one.txt": "a",
+                         "train/two.ann": "T1\tX 0 1\tb\n", "train/two.txt": "b"})  # fmt: skip
+    put(tmp_path, {"ids.txt": "two\n"})
+    corpus = select_documents(read_corpus(tmp_path / "a"), tmp_path / "ids.txt")
+    assert said(corpus) == [("b", [], "X", "ENG")]
 
 
 def test_cometa_is_a_table_of_pandas_with_its_index_and_quotes(tmp_path: Path):
