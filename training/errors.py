@@ -66,6 +66,7 @@ class Errors(metaclass=Coded):
     T127 = "{path}:{line} is no {what}: {reason}. Mend or remove it."
     T128 = "{path} has no column {column} in line 1; it has: {columns}. Correct the header."
     T129 = "{path} cannot be read as {what}: {reason}. Write or download it again."
+    T130 = "'{corpus}' has none of the documents in {path}. Give the list of this corpus."
     T140 = "The protocol '{protocol}' needs training queries. Give them with --train."
     T141 = "Unknown way to count several golds: '{value}'. Choose one of: {choices}."
     T142 = "The pipeline {path} has no bergamot_linker, only: {pipes}. Add one, or name another."

@@ -33,7 +33,9 @@ class CorpusBuilder:
 
     def skip(self, reason: str, place: object, count: int = 1) -> None:
         """Count what is left out; the first of its kind is logged with its place."""
-        if count and reason not in self.skipped:
+        if not count:
+            return
+        if reason not in self.skipped:
             logger.warning("Left out, %s: %s (and its like)", reason, place)
         self.skipped[reason] += count
 

@@ -11,6 +11,7 @@ from training.corpora.mapping import map_concepts
 from training.corpora.registry import FORMS, read_corpus
 from training.corpora.schema import Corpus
 from training.corpora.spacy_files import write_docbin
+from training.corpora.splits import select_documents
 
 
 def corpus_cli(
@@ -22,6 +23,9 @@ def corpus_cli(
     language: Annotated[
         str, typer.Option(help="Of what does not say its own, such as FRE or fr")
     ] = "",
+    ids: Annotated[
+        Path | None, typer.Option(help="Ids of the documents to take, a line each: a split")
+    ] = None,
     concepts: Annotated[
         Path | None, typer.Option(help="Concept table whose ids gold ids are mapped to")
     ] = None,
@@ -44,6 +48,8 @@ def corpus_cli(
 ) -> None:
     """Read a gold corpus, count what it has and lacks, and write it as Arrow and for spaCy."""
     corpus = read_corpus(path, form, language)
+    if ids is not None:
+        corpus = select_documents(corpus, ids)
     if concepts is not None:
         table = ConceptTable.open(concepts)
         corpus, _ = map_concepts(
@@ -71,6 +77,9 @@ def render(corpus: Corpus) -> str:
         "distinct ids": str(len({value for ids in golds for value in ids})),
         "left out": _listed(corpus.skipped) or "nothing",
     }
+    if "split" in corpus.facts:
+        counts = {name: n for name, n in corpus.facts["split"].items() if name != "file"}
+        lines["split"] = _listed(counts)
     if "mapping" in corpus.facts:
         lines["ids"] = _listed(corpus.facts["mapping"])
     return "\n".join(f"{name:14} {value}" for name, value in lines.items())

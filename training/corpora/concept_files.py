@@ -1,16 +1,17 @@
 """`.concept` folders of medical_crossing and BioSyn, a file a document.
 
-`id||start|end||type||mention||CUI`, optionally with trailing bars; BioSyn has no text, so the
-offsets count only where a `.txt` lies beside.
+`id||start|end||type||mention||CUI`, optionally with trailing bars; those made of CodiEsp have its
+offsets, `5 11;20 25`. BioSyn has no text, so the offsets count only where a `.txt` lies beside.
 """
 
 import re
 from pathlib import Path
 
+from training.corpora.brat import parse_spans
 from training.corpora.builder import CorpusBuilder
 from training.corpora.text import numbered, read_text
 
-_OFFSETS = re.compile(r"(\d+)\|(\d+)")
+_OFFSETS = re.compile(r"\d+[| ]\d+(;\d+ \d+)*")
 
 
 def sniff(path: Path, head: str) -> bool:
@@ -18,7 +19,10 @@ def sniff(path: Path, head: str) -> bool:
 
 
 def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
-    """Read the `.concept` files. `C1|C2` are alternatives, `C1+C2` and composites go together."""
+    """Read the `.concept` files.
+
+    `C1|C2` and `C1, C2` are alternatives, `C1+C2` and composites go together.
+    """
     for path in files:
         document = path.relative_to(root).with_suffix("").as_posix()
         text = path.with_suffix(".txt")
@@ -29,13 +33,13 @@ def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
             if len(fields) < 5 or not fields[3].strip():
                 builder.skip("malformed line", place)
                 continue
-            offsets = _OFFSETS.fullmatch(fields[1]) if text.is_file() else None
+            placed = text.is_file() and _OFFSETS.fullmatch(fields[1])
             builder.mention(
                 document,
                 fields[3],
-                re.split(r"[|+]", fields[4]),
+                re.split(r"[|+,;\s]+", fields[4]),
                 place=place,
-                spans=[(int(offsets[1]), int(offsets[2]))] if offsets else [],
+                spans=parse_spans(fields[1].replace("|", " ")) if placed else (),
                 type=fields[2],
                 all_of="+" in fields[4] or fields[2] == "CompositeMention",
             )

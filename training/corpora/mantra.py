@@ -1,5 +1,6 @@
 """Mantra GSC: one XML file a language and source, `Corpus/document/unit` with `text` and `e`."""
 
+import re
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
@@ -8,6 +9,8 @@ from training.corpora.builder import CorpusBuilder
 from training.corpora.text import read_text
 from training.errors import BergamotError, Errors
 
+_NAME = re.compile(r"_GSC_([a-z]{2})_")
+
 
 def sniff(path: Path, head: str) -> bool:
     return path.suffix in (".xml", ".gz") and "<Corpus" in head
@@ -15,6 +18,8 @@ def sniff(path: Path, head: str) -> bool:
 
 def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
     """Read the XML files; a unit is a document, called by file and unit.
+
+    The language is the attribute `lang`, or that of a name such as Medline_GSC_de_man.xml.
 
     RAISES (BergamotError): T127 naming the line that is no XML.
     """
@@ -25,7 +30,8 @@ def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
             line = reason.position[0]
             message = Errors.T127.format(path=path, line=line, what="XML", reason=reason)
             raise BergamotError(message) from None
-        code = corpus.get("lang", "").lower()
+        name = _NAME.search(path.name)
+        code = (corpus.get("lang") or (name[1] if name else "")).lower()
         for unit in corpus.iter("unit"):
             _take(unit, path, builder, language=LANGUAGES.get(code, code.upper()))
 

@@ -25,8 +25,9 @@ RELATED = ("SY", "RB", "RN", "RO")
 _SAME = {
     "MESH": "MSH", "MIM": "OMIM", "HPO": "HP", "DO": "DOID", "NCIT": "NCI", "ORPHANET": "ORPHA",
     "ORDO": "ORPHA", "SNOMED": "SNOMEDCT", "SNOMEDCT_US": "SNOMEDCT", "SNOMED_CT": "SNOMEDCT",
-    "SCTSPA": "SNOMEDCT", "SCTID": "SNOMEDCT", "ICD10": "ICD10CM", "ICD-10": "ICD10CM",
-    "MEDDRA": "MDR",
+    "SNOMED-CT": "SNOMEDCT", "SNOMED-CT|AMT": "SNOMEDCT", "SCTSPA": "SNOMEDCT",
+    "SCTID": "SNOMEDCT", "ICD10": "ICD10CM", "ICD-10": "ICD10CM", "ICD10-CM": "ICD10CM",
+    "ICD10-PCS": "ICD10PCS", "MEDDRA": "MDR",
 }  # fmt: skip
 
 logger = logging.getLogger(__name__)

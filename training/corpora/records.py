@@ -54,7 +54,11 @@ def sniff_gold(path: Path, head: str) -> bool:
 
 
 def read_bigbio(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
-    """Read `document_id, passages, entities` with `offsets, text, type, normalized`."""
+    """Read `document_id, passages, entities` with `offsets, text, type, normalized`.
+
+    Records without passages (CodiEsp) give mentions alone. Entities that differ in type alone
+    (MedMentions has one for each semantic type) are one mention with all of the types.
+    """
     for path in files:
         for place, record in json_records(path):
             try:
@@ -68,16 +72,21 @@ def _take_bigbio(record: dict[str, Any], builder: CorpusBuilder, place: str) -> 
     for passage in record["passages"]:
         for piece, (start, _) in zip(passage["text"], passage["offsets"], strict=True):
             text = text.ljust(start)[:start] + piece
-    builder.document(document, text, place=place)
+    if text:
+        builder.document(document, text, place=place)
+    types: dict[tuple[Any, ...], list[str]] = {}
     for entity in record["entities"]:
         ids = [_prefixed(entry["db_name"], entry["db_id"]) for entry in entity["normalized"]]
+        spans = tuple((start, end) for start, end in entity["offsets"])
+        types.setdefault((" ".join(entity["text"]), tuple(ids), spans), []).append(entity["type"])
+    for (mention, ids, spans), kinds in types.items():
         builder.mention(
             document,
-            " ".join(entity["text"]),
+            mention,
             ids,
             place=place,
-            spans=[(start, end) for start, end in entity["offsets"]],
-            type=entity["type"],
+            spans=spans if text else (),
+            type=",".join(dict.fromkeys(kinds)),
         )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from training.corpora.brat import parse_spans
 from training.corpora.builder import CorpusBuilder
 from training.corpora.records import json_records
-from training.corpora.text import numbered, read_text
+from training.corpora.text import head, language_of, numbered, read_text
 from training.corpora.tsv import rows
 from training.errors import BergamotError, Errors
 
@@ -15,10 +15,14 @@ _SPANS = re.compile(r"\d+ \d+(;\d+ \d+)*")
 
 
 class Texts:
-    """The `.txt` files of a folder, by name; without any of them offsets do not count."""
+    """The `.txt` files of a folder, by name; without any of them offsets do not count.
+
+    Of several with one name the first in order counts: CodiEsp has its texts in text_files, and
+    their translations, which the offsets are not of, in text_files_en.
+    """
 
     def __init__(self, root: Path, builder: CorpusBuilder) -> None:
-        self.paths = {path.stem: path for path in sorted(root.rglob("*.txt"))}
+        self.paths = {path.stem: path for path in sorted(root.rglob("*.txt"), reverse=True)}
         self.builder = builder
         self._taken: set[str] = set()
 
@@ -26,13 +30,14 @@ class Texts:
         self, document: str, mention: str, ids: list[str], spans: str, *, place: str, type: str
     ) -> None:
         """Take a mention at `1 5;8 12` of a document; several ids are right together."""
+        language = language_of(Path(document))
         if not _SPANS.fullmatch(spans):
             return self.builder.skip("malformed line", place)
         if self.paths and document not in self._taken:
             if document not in self.paths:
                 return self.builder.skip("annotation without its text file", place)
             path = self.paths[document]
-            self.builder.document(document, read_text(path), place=path)
+            self.builder.document(document, read_text(path), language=language, place=path)
             self._taken.add(document)
         return self.builder.mention(
             document,
@@ -41,6 +46,7 @@ class Texts:
             place=place,
             spans=parse_spans(spans) if self.paths else (),
             type=type,
+            language=language,
             all_of=len(ids) > 1,
         )
 
@@ -50,7 +56,10 @@ def sniff_codiesp(path: Path, head: str) -> bool:
 
 
 def read_codiesp(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
-    """Read `article, DIAGNOSTICO or PROCEDIMIENTO, code, mention, offsets` without a header."""
+    """Read `article, DIAGNOSTICO or PROCEDIMIENTO, code, mention, offsets` without a header.
+
+    They are trainX.tsv, devX.tsv and testX.tsv; the D and P tables beside them have no mentions.
+    """
     texts = Texts(root, builder)
     for path in files:
         for number, line in numbered(path):
@@ -63,16 +72,24 @@ def read_codiesp(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
 
 
 def sniff_distemist(path: Path, head: str) -> bool:
-    return {"filename", "off0", "off1"} <= set(head.partition("\n")[0].rstrip("\r").split("\t"))
+    return {"filename", "off0", "off1"} <= _columns(head)
+
+
+def _columns(head: str) -> set[str]:
+    return set(head.partition("\n")[0].rstrip("\r").split("\t"))
 
 
 def read_distemist(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
     """Read `filename, mark, label, off0, off1, span, code, semantic_rel`; codes may be joined by +.
 
-    Tables of mentions alone, without codes, give NIL.
+    Tables of mentions alone, those of subtrack 1, give NIL; beside tables with codes they are left
+    out, as their mentions are the same.
     """
     texts = Texts(root, builder)
-    for path in files:
+    coded = [path for path in files if "code" in _columns(head(path))]
+    if coded:
+        builder.skip("table without codes beside others", root, len(files) - len(coded))
+    for path in coded or files:
         for place, row in rows(path, ("filename", "off0", "off1", "span"), builder):
             texts.mention(
                 row["filename"],
@@ -90,6 +107,8 @@ def sniff_bionne(path: Path, head: str) -> bool:
 
 def read_bionne(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
     """Read `document_id, text, entity_type, spans (118-124,130-140), UMLS_CUI` as TSV or JSON.
+
+    A document's language is the end of its id, such as 25823273_ru.
 
     RAISES (BergamotError): T127 if a `.json` is no list of records.
     """

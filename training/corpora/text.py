@@ -1,13 +1,17 @@
 """Text of corpora from files that may be gzipped; line ends are left as they are."""
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from spacy_bergamot.languages import LANGUAGES
 from training.errors import BergamotError, Errors
 
 _HEAD = 4096  # bytes that tell a format
+_FOLDERS = {"english": "en", "french": "fr", "german": "de", "dutch": "nl", "spanish": "es"}
+_ENDING = re.compile(r"\d_([a-z]{2})(?![a-z])")
 
 
 def read_text(path: Path, *, fallback: str | None = None) -> str:
@@ -37,6 +41,17 @@ def numbered(path: Path, *, fallback: str | None = None) -> Iterator[tuple[int, 
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield number, line.rstrip("\r")
+
+
+def language_of(path: Path) -> str:
+    """Return the language of MRCONSO.RRF that a path says, or nothing.
+
+    Mantra GSC has a folder a language, such as German; NEREL-BIO ends a document's name with it,
+    such as 25823273_ru.
+    """
+    said = [_FOLDERS[part.lower()] for part in path.parts if part.lower() in _FOLDERS]
+    ending = _ENDING.search(path.name)
+    return LANGUAGES.get(ending[1] if ending else said[-1] if said else "", "")
 
 
 def head(path: Path) -> str:

@@ -1,10 +1,12 @@
-"""Tab-separated tables with a header."""
+"""Tab-separated tables with a header, as pandas writes them: a field may be quoted."""
 
+import csv
+import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from training.corpora.builder import CorpusBuilder
-from training.corpora.text import numbered
+from training.corpora.text import read_text
 from training.errors import BergamotError, Errors
 
 
@@ -13,18 +15,30 @@ def rows(
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield place and fields by column; a row with another number of fields is counted.
 
-    RAISES (BergamotError): T128 if a needed column is missing.
+    RAISES (BergamotError): T127 naming the line where a quoted field has no end, T128 if a needed
+        column is missing.
     """
     columns: list[str] = []
-    for number, line in numbered(path):
-        fields = line.split("\t")
-        if not columns:
-            columns = [field.strip() for field in fields]
-            missing = [name for name in needed if name not in columns]
-            if missing:
-                message = Errors.T128.format(path=path, column=missing[0], columns=columns)
-                raise BergamotError(message)
-        elif len(fields) != len(columns):
-            builder.skip("malformed line", f"{path}:{number}")
-        else:
-            yield f"{path}:{number}", dict(zip(columns, fields, strict=True))
+    table = csv.reader(_text(path), delimiter="\t")
+    try:
+        for fields in table:
+            if not any(field.strip() for field in fields):
+                continue
+            place = f"{path}:{table.line_num}"
+            if not columns:
+                columns = [field.strip() for field in fields]
+                missing = [name for name in needed if name not in columns]
+                if missing:
+                    message = Errors.T128.format(path=path, column=missing[0], columns=columns)
+                    raise BergamotError(message)
+            elif len(fields) != len(columns):
+                builder.skip("malformed line", place)
+            else:
+                yield place, dict(zip(columns, fields, strict=True))
+    except csv.Error as reason:
+        message = Errors.T127.format(path=path, line=table.line_num, what="table", reason=reason)
+        raise BergamotError(message) from None
+
+
+def _text(path: Path) -> io.StringIO:
+    return io.StringIO(read_text(path).removeprefix("\ufeff"), newline="")

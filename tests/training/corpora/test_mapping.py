@@ -77,6 +77,18 @@ def test_codes_with_and_without_prefixes(table: ConceptTable):
     assert corpus.mentions["concepts"].to_pylist()[1] == ["MESH:D000001"]
 
 
+def test_the_names_that_bigbio_has_for_vocabularies(table: ConceptTable):
+    corpus = corpus_of(
+        ["ICD10-CM:r50.9"],
+        ["SNOMED-CT|AMT:386661006"],
+        ["SNOMED_CT:386661006"],
+        ["ICD10-PCS:R50.9"],
+    )
+    assert mapped(corpus, table) == [
+        ["C0000003"], ["C0000002"], ["C0000002"], ["ICD10-PCS:R50.9"]
+    ]  # fmt: skip
+
+
 def test_a_code_of_two_vocabularies_needs_the_vocabulary(table: ConceptTable):
     corpus = corpus_of(["10037660"])
     result, counts = map_concepts(corpus, table)

@@ -35,12 +35,14 @@ def published_section(
             ours = ", ".join(
                 f"{system} {table[group][entry['metric']]:.1f}"
                 for system, table in part["systems"].items()
+                if entry["metric"] in table[group]
             )
+            ours = ours or "metric not computed"
         label = f"{entry['paper']}: {entry['system']}" + " (second-hand)" * entry["secondary"]
+        why = comparable(entry, release, mentions, golds=figures.get("golds", "any"))
         rows.append(
-            (group, label, entry["metric"], f"{entry['value']:.1f}", ours,
-             comparable(entry, release, mentions), entry["source"])
-        )  # fmt: skip
+            (group, label, entry["metric"], f"{entry['value']:.1f}", ours, why, entry["source"])
+        )
     if not rows:
         return
     yield Heading("Published figures")
@@ -49,13 +51,19 @@ def published_section(
     yield Text(f"Not in the file, as no source was at hand: {'; '.join(known['not_found'])}.")
 
 
-def comparable(entry: Mapping[str, Any], release: str, mentions: int | None) -> str:
+def comparable(
+    entry: Mapping[str, Any], release: str, mentions: int | None, *, golds: str = "any"
+) -> str:
     """Return "yes", or why our figure does not compare with a published one."""
     reasons = []
+    if entry.get("trained"):
+        reasons.append("theirs is trained on the set's own training part")
     if entry["dictionary"] != release:
         reasons.append(f"their dictionary is {entry['dictionary']}, ours {release or 'not said'}")
     if mentions is not None and entry.get("mentions", mentions) != mentions:
         reasons.append(f"theirs are {entry['mentions']} mentions, ours {mentions}")
+    if entry.get("golds", golds) != golds:
+        reasons.append(f"of several golds theirs count {entry['golds']}, ours {golds}")
     return f"no: {'; '.join(reasons)}" if reasons else "yes"
 
 
