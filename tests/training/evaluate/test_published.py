@@ -48,3 +48,11 @@ def test_sets_by_another_name_other_protocols_and_unknown_sets():
     assert row[4] == "protocol not run"
     assert not list(published_section(figures("invented")))
     assert comparable({"dictionary": "UMLS 2020AB"}, "UMLS 2020AA", 5).startswith("no")
+
+
+def test_a_named_set_without_mentions():
+    (row, *_) = next(
+        block for block in published_section(figures("mine"), sets={"other": "NCBI"})
+        if isinstance(block, Table)
+    ).rows  # fmt: skip
+    assert row[4] == "set without mentions"
