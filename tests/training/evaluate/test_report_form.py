@@ -13,11 +13,11 @@ from training.evaluate.report.style import DARK, LIGHT, STYLE
 from training.evaluate.report.svg import bar_chart, key, line_chart
 
 BLOCKS = [
+    Heading("結果"),
     Heading("Same"),
     Text("a"),
     Heading("Same"),
     Heading("Below", 3),
-    Heading("結果"),
     Table(("mention", "rank", "gold"), [("ضغط الدم", "12", "hypertension"), ("7", "3", "")], "cap"),
     Figures([line_chart("t", {"a": [(1, 2)]}, x_label="x", y_label="y")], "drawn"),
 ]

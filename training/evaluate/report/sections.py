@@ -248,7 +248,7 @@ def _by_trait(queries: Sequence[Query], systems: dict[str, list[Ranked]], golds:
         for kind in kinds
         if kind in first
     ]
-    return Table(("mentions", "n", *tables), rows, "Acc@1 by kind of mention")
+    return Table(("mentions", "n", *tables), rows, "Acc@1 by kind of mention, %")
 
 
 def _examples(
@@ -313,7 +313,7 @@ def _choices_table(systems: dict[str, Any]) -> Table:
         title: key for title, key in columns.items() if all(key in row for row in micro.values())
     }
     rows = [(name, *(f"{row[key]:.1f}" for key in shown.values())) for name, row in micro.items()]
-    return Table(("system", *shown), rows, "The same over all mentions, by what counts as a hit")
+    return Table(("system", *shown), rows, "The same over all mentions, by what counts as a hit, %")
 
 
 def _cell(table: dict[str, float]) -> str:
