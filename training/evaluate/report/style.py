@@ -31,7 +31,8 @@ th, td {{ padding: .25em .6em; border-bottom: 1px solid var(--line); text-align:
 thead th, .text {{ white-space: normal; overflow-wrap: break-word; max-width: 16em; }}
 thead th {{ border-bottom: 2px solid var(--rule); vertical-align: bottom; max-width: 12em; }}
 .text {{ text-align: start; }}
-tbody th {{ font-weight: normal; position: sticky; left: 0; background: var(--ground); }}
+tbody th {{ font-weight: normal; }}
+th:first-child {{ position: sticky; left: 0; background: var(--ground); }}
 .best {{ font-weight: 700; }}
 figure {{ margin: 1em 0; }}
 svg {{ max-width: 100%; height: auto; }}
@@ -44,7 +45,7 @@ svg {{ max-width: 100%; height: auto; }}
   table {{ width: auto; font-size: 8pt; }}
   th, td {{ padding: .2em .45em; }}
   .scroll {{ overflow: visible; }}
-  tbody th {{ position: static; }}
+  th:first-child {{ position: static; }}
   h2, h3, caption {{ break-after: avoid; }}
   tr, svg {{ break-inside: avoid; }}
   .row svg {{ width: 32%; }}
