@@ -1,13 +1,13 @@
-"""Linked documents as JSON, BRAT, BigBIO, FHIR codings, HTML; kb ids kept, unlike `Doc.to_json`."""
+"""Linked documents as JSON, BRAT, BigBIO, FHIR, HTML, displaCy; kb ids kept, unlike `to_json`."""
 
-from collections.abc import Iterable
+from html import escape
 from typing import Any
 
-from spacy.pipeline import EntityLinker
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 
+from spacy_bergamot.html_page import to_html as to_html
 from spacy_bergamot.kb import KnowledgeBase
-from spacy_bergamot.spans import spans_of
+from spacy_bergamot.spans import is_linked, spans_of
 
 UMLS_SYSTEM = "http://www.nlm.nih.gov/research/umls"
 
@@ -52,7 +52,7 @@ def to_brat(doc: Doc, *, spans_key: str | None = None, knowledge_base: str = "KB
         text = " ".join(part for part in span.text.split("\n") if part)
         label = (span.label_ or "Entity").replace(" ", "_")
         lines.append(f"T{number}\t{label} {';'.join(offsets)}\t{text}")
-        if _is_linked(span):
+        if is_linked(span):
             lines.append(f"N{number}\tReference T{number} {knowledge_base}:{span.kb_id_}\t{text}")
     return "".join(line + "\n" for line in lines)
 
@@ -69,7 +69,7 @@ def to_bigbio(
             "text": [span.text],
             "offsets": [[span.start_char, span.end_char]],
             "normalized": [{"db_name": knowledge_base, "db_id": span.kb_id_}]
-            if _is_linked(span)
+            if is_linked(span)
             else [],
         }
         for number, span in enumerate(spans_of(doc, spans_key), 1)
@@ -85,40 +85,29 @@ def to_bigbio(
     }
 
 
-def to_html(docs: Iterable[Doc], *, spans_key: str | None = None, kb_url: str = "") -> str:
-    """Return a page of displaCy; overlaps of a span group are drawn one below another.
+def to_displacy(doc: Doc, *, spans_key: str | None = None, kb_url: str = "") -> dict[str, Any]:
+    """Return what `displacy.render(…, manual=True)` draws: style "ent", or "span" of a group.
 
+    displaCy escapes the text alone, so labels and ids are escaped here.
     kb_url (str): Address of a concept, in which {} is its id; without it nothing is a link.
     """
-    from spacy import displacy
-
-    style = "ent" if spans_key is None else "span"
-    parsed = []
-    for doc in docs:
-        marks = []
-        for span in spans_of(doc, spans_key):
-            concept = span.kb_id_ if _is_linked(span) else ""
-            mark: dict[str, Any] = {
-                "start": span.start_char,
-                "end": span.end_char,
-                "label": span.label_,
-                "kb_id": concept,
-                "kb_url": kb_url.format(concept) if kb_url and concept else "#",
-            }
-            if style == "span":
-                mark |= {"start_token": span.start, "end_token": span.end}
-            marks.append(mark)
-        entry: dict[str, Any] = {"text": doc.text, "title": None}
-        if style == "ent":
-            entry["ents"] = marks
-        else:
-            entry |= {"spans": marks, "tokens": [token.text for token in doc]}
-        parsed.append(entry)
-    return str(displacy.render(parsed, style=style, manual=True, page=True, jupyter=False))
-
-
-def _is_linked(span: Span) -> bool:
-    return bool(span.kb_id_) and span.kb_id_ != EntityLinker.NIL
+    marks = []
+    for span in spans_of(doc, spans_key):
+        concept = escape(span.kb_id_) if is_linked(span) else ""
+        mark: dict[str, Any] = {
+            "start": span.start_char,
+            "end": span.end_char,
+            "label": escape(span.label_),
+            "kb_id": concept,
+            "kb_url": escape(kb_url.format(span.kb_id_)) if kb_url and concept else "#",
+        }
+        if spans_key is not None:
+            mark |= {"start_token": span.start, "end_token": span.end}
+        marks.append(mark)
+    if spans_key is None:
+        return {"text": doc.text, "ents": marks, "title": None}
+    tokens = [token.text for token in doc]
+    return {"text": doc.text, "spans": marks, "tokens": tokens, "title": None}
 
 
 def to_fhir(
@@ -134,7 +123,7 @@ def to_fhir(
     """
     concepts = []
     for span in spans_of(doc, spans_key):
-        if not _is_linked(span):
+        if not is_linked(span):
             continue
         entity = kb.cui_to_entity[span.kb_id_]
         codings = [

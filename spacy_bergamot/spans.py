@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from spacy.pipeline import EntityLinker
 from spacy.tokens import Doc, Span
 
 Place = tuple[int, int, int]
@@ -13,6 +14,11 @@ def spans_of(doc: Doc, spans_key: str | None = None) -> list[Span]:
     if spans_key is None:
         return list(doc.ents)
     return list(doc.spans[spans_key]) if spans_key in doc.spans else []
+
+
+def is_linked(span: Span) -> bool:
+    """Return whether a span has a concept: a kb id that is not NIL."""
+    return bool(span.kb_id_) and span.kb_id_ != EntityLinker.NIL
 
 
 def place_of(span: Span) -> Place:

@@ -99,7 +99,8 @@ def write_documents(
             _write(stem.with_suffix(".txt"), doc.text)
             _write(stem.with_suffix(".ann"), to_brat(doc, spans_key=key))
     elif form is Form.html:
-        _write(output, to_html((doc for doc, _ in docs), spans_key=key, kb_url=kb_url))
+        page = to_html((doc for doc, _ in docs), spans_key=key, kb_url=kb_url, kb=linker.kb)
+        _write(output, page)
     else:
         with atomic_file(output) as temporary, temporary.open("w", encoding="utf8") as lines:
             for number, (doc, facts) in enumerate(docs):

@@ -81,3 +81,11 @@ def test_how_several_golds_count_is_compared_and_a_metric_may_be_missing():
     assert first[4:6] == ("metric not computed", "no: of several golds theirs count each, ours any")
     first = rows_of(figures("distemist", golds="each"), release=release)[0]
     assert first[5] == "yes"
+
+
+def test_a_named_set_without_mentions():
+    (row, *_) = next(
+        block for block in published_section(figures("mine"), sets={"other": "NCBI"})
+        if isinstance(block, Table)
+    ).rows  # fmt: skip
+    assert row[4] == "set without mentions"

@@ -1,24 +1,14 @@
 """What a report is made of, and how it is written: self-contained HTML, and Markdown."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 76em; margin: 2em auto; padding: 0 1em;
-       color: #1b1b1b; background: #fff; }
-h1, h2, h3 { line-height: 1.2; margin-top: 1.8em; }
-table { border-collapse: collapse; margin: .6em 0 1.2em; font-size: 14px; }
-caption, figcaption { text-align: left; color: #555; padding: .3em 0; }
-th, td { padding: .25em .7em; border-bottom: 1px solid #ddd; text-align: right;
-         font-variant-numeric: tabular-nums; }
-th:first-child, td:first-child, td.text { text-align: left; }
-td.best { font-weight: 600; }
-thead th { border-bottom: 2px solid #999; }
-figure { margin: 1em 0; } svg { max-width: 100%; height: auto; }
-.row { display: flex; flex-wrap: wrap; gap: 1em; }
-.scroll { overflow-x: auto; }
-"""
+from training.evaluate.report.style import STYLE
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""What a browser may fetch or run for the page: nothing; the style is its own."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +52,21 @@ Block = Heading | Text | Table | Figures
 
 
 def to_html(title: str, blocks: Sequence[Block]) -> str:
-    """Return one HTML file that needs nothing else; every text is escaped."""
-    body = "\n".join(_html(block) for block in blocks)
+    """Return one HTML file that needs nothing else, with a contents list; texts are escaped."""
+    anchors = _anchors(blocks)
+    body = "\n".join(_html(block, anchor) for block, anchor in zip(blocks, anchors, strict=True))
+    links = "\n".join(
+        f'<li><a href="#{anchor}">{escape(block.text)}</a></li>'
+        for block, anchor in zip(blocks, anchors, strict=True)
+        if isinstance(block, Heading) and block.level == 2
+    )
+    contents = f'<nav aria-label="Contents">\n<ul>\n{links}\n</ul>\n</nav>\n' if links else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{body}\n</body>\n</html>\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<h1>{escape(title)}</h1>\n{contents}<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -78,10 +76,23 @@ def to_markdown(title: str, blocks: Sequence[Block]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _html(block: Block) -> str:
+def _anchors(blocks: Sequence[Block]) -> list[str]:
+    """Return the address of every heading in its page, each another; empty for other blocks."""
+    found: list[str] = []
+    for block in blocks:
+        anchor = ""
+        if isinstance(block, Heading):
+            anchor = re.sub(r"[^a-z0-9]+", "-", block.text.lower()).strip("-") or "section"
+            while anchor in found:
+                anchor += "-"
+        found.append(anchor)
+    return found
+
+
+def _html(block: Block, anchor: str) -> str:
     match block:
         case Heading(text, level):
-            return f"<h{level}>{escape(text)}</h{level}>"
+            return f'<h{level} id="{anchor}">{escape(text)}</h{level}>'
         case Text(text):
             return f"<p>{escape(text)}</p>"
         case Table():
@@ -94,21 +105,30 @@ def _html(block: Block) -> str:
 
 
 def _html_table(table: Table) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+    texts = _text_columns(table)
+    head = "".join(
+        f'<th scope="col"{_kind(text=text)}>{escape(column)}</th>'
+        for column, text in zip(table.columns, texts, strict=True)
+    )
     lines = []
-    for number, row in enumerate(table.rows):
-        cells = []
-        for column, cell in enumerate(row):
-            kinds = ["best"] * ((number, column) in table.best) + ["text"] * _is_text(cell)
-            kind = f' class="{" ".join(kinds)}"' if kinds else ""
+    for number, (name, *row) in enumerate(table.rows):
+        cells = [f'<th scope="row"{_kind(text=True)}>{escape(name)}</th>']
+        for column, cell in enumerate(row, 1):
+            kind = _kind(text=texts[column], best=(number, column) in table.best)
             cells.append(f"<td{kind}>{escape(cell)}</td>")
         lines.append(f"<tr>{''.join(cells)}</tr>")
     caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
     rows = "\n".join(lines)
     return (
-        f'<div class="scroll"><table>{caption}<thead><tr>{head}</tr></thead>\n'
+        f'<div class="scroll" tabindex="0"><table>{caption}<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody></table></div>"
     )
+
+
+def _kind(*, text: bool, best: bool = False) -> str:
+    """Return the attributes of a cell; a text begins on the side where its script does."""
+    kinds = ["text"] * text + ["best"] * best
+    return (f' class="{" ".join(kinds)}"' if kinds else "") + ' dir="auto"' * text
 
 
 def _markdown(block: Block) -> Iterator[str]:
@@ -128,25 +148,27 @@ def _markdown(block: Block) -> Iterator[str]:
 def _markdown_table(table: Table) -> Iterator[str]:
     if table.caption:
         yield _plain(table.caption)
-    lines = [table.columns, ["---"] * len(table.columns)]
-    for number, row in enumerate(table.rows):
-        lines.append(
-            [
-                f"**{_plain(cell)}**" if (number, column) in table.best else _plain(cell)
-                for column, cell in enumerate(row)
-            ]
-        )
-    head, rule, *rows = lines
-    cells = [[_plain(column) for column in head], rule, *rows]
+    rule = ["---" if text else "---:" for text in _text_columns(table)]
+    rows = [
+        [
+            f"**{_plain(cell)}**" if (number, column) in table.best else _plain(cell)
+            for column, cell in enumerate(row)
+        ]
+        for number, row in enumerate(table.rows)
+    ]
+    cells = [[_plain(column) for column in table.columns], rule, *rows]
     yield "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
 def _plain(text: str) -> str:
     """Return text that Markdown and a table's cell leave as it is."""
-    for character in "\\`*_[]<>|#":
-        text = text.replace(character, f"\\{character}")
-    return " ".join(text.split())
+    return " ".join(re.sub(r"([\\`*_\[\]<>|#~&$])", r"\\\1", text).split())
 
 
-def _is_text(cell: str) -> bool:
-    return any(character.isalpha() for character in cell)
+def _text_columns(table: Table) -> list[bool]:
+    """Return of every column whether it is text: the first, and those with letters."""
+    cells = [[row[column] for row in table.rows] for column in range(len(table.columns))]
+    return [
+        number == 0 or any(letter.isalpha() for cell in column for letter in cell)
+        for number, column in enumerate(cells)
+    ]

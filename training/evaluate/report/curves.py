@@ -32,20 +32,23 @@ def training_section(histories: Mapping[str, Path]) -> Iterator[Block]:
     drawings, rows = [], []
     for name, path in histories.items():
         lines = {key: _thinned(line) for key, line in read_history(path).items()}
-        losses = {key: lines[key] for key in lines if key.split(".")[0] in _LOSSES}
+        losses = {key: lines.get(key, []) for key in _LOSSES}
         recalls = {key: line for key, line in lines.items() if key.startswith("recall@")}
         for title, chosen in ((f"{name}: losses", losses), (f"{name}: validation", recalls)):
-            if chosen:
-                label = "recall, %" if chosen is recalls else "loss"
-                drawings.append(line_chart(title, chosen, x_label="step", y_label=label))
+            if any(chosen.values()):
+                label = "recall, %" if chosen is recalls else "loss, mean since the last point"
+                drawings.append(line_chart(title, chosen, x_label="training step", y_label=label))
         rows += [
             (f"{name}: {key}", f"{line[0][1]:.4f}", f"{line[-1][1]:.4f}", f"{line[-1][0]:.0f}")
             for key, line in {**losses, **recalls}.items()
+            if line
         ]
     if drawings:
         yield Heading("Training")
         table = Table(("value", "first", "last", "at step"), rows)
-        yield Figures(drawings, "What the trainer logged.", table)
+        yield Figures(
+            drawings, "What the trainer logged; a loss looks the same in every run.", table
+        )
 
 
 def _thinned(line: list[tuple[float, float]]) -> list[tuple[float, float]]:

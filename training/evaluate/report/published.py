@@ -29,8 +29,8 @@ def published_section(
         if group is None:
             continue
         part = parts.get(entry["protocol"])
-        ours, mentions = "protocol not run", None
-        if part is not None:
+        ours, mentions = "protocol not run" if part is None else "set without mentions", None
+        if part is not None and group in next(iter(part["systems"].values())):
             mentions = next(iter(part["systems"].values()))[group]["n"]
             ours = ", ".join(
                 f"{system} {table[group][entry['metric']]:.1f}"

@@ -17,6 +17,8 @@ from training.evaluate.results import RECALL_KS, Results
 
 _BINS = 10
 _EXAMPLES = 5
+_ABREAST = 6
+"""Systems beside each other in a table of intervals."""
 
 
 def overview(figures: dict[str, Any]) -> Iterator[Block]:
@@ -26,7 +28,8 @@ def overview(figures: dict[str, Any]) -> Iterator[Block]:
         f"Dictionary: {dictionary['names']:,} names of {dictionary['concepts']:,} concepts. "
         f"Several gold concepts: {figures['golds']}. Gold concepts out of the dictionary: "
         f"{figures['out_of_kb']}. Concepts kept of a mention: {figures['k']}. Threshold of NIL: "
-        f"{figures['threshold']}. Language models' precision: {figures['precision']}."
+        f"{'none' if figures['threshold'] is None else figures['threshold']}. "
+        f"Language models' precision: {figures['precision']}."
     )
     facts = [(f"language model {name}", mark[:16]) for name, mark in figures["lms"].items()]
     facts += [(reason, str(n)) for reason, n in figures["skipped"].items() if n]
@@ -38,13 +41,16 @@ def accuracy(figures: dict[str, Any]) -> Iterator[Block]:
     """Acc@1 with intervals and Acc@5 of every protocol, set and system."""
     yield Heading("Accuracy")
     yield Text(
-        "Percent of the mentions whose gold concept is the first (with a 95 % bootstrap interval), "
-        "or among the first five distinct concepts. Best Acc@1 of a row in bold."
+        "Acc@1 (95 % bootstrap interval) / Acc@5: percent of the n mentions whose gold concept is "
+        "the first, or among the first five distinct concepts. Best Acc@1 of a row in bold. Micro "
+        "is over all mentions, macro the mean of the sets. “exact” finds mentions that are a name "
+        "of the dictionary, “tf-idf” the names nearest in letters; a language model with “(exact)” "
+        "is searched without the index."
     )
     parts = {figures["protocol"]: figures, **figures["further_protocols"]}
     for protocol, part in parts.items():
         yield Heading(f"Protocol {protocol}", 3)
-        yield _accuracy_table(part["systems"])
+        yield from _accuracy_tables(part["systems"])
         yield _choices_table(part["systems"])
 
 
@@ -55,7 +61,7 @@ def significance(figures: dict[str, Any]) -> Iterator[Block]:
         (
             f"{pair['one']} − {pair['other']}",
             protocol,
-            f"{pair['difference']:+.1f} ({pair['low']:+.1f} to {pair['high']:+.1f})",
+            f"{_signed(pair['difference'])} ({_signed(pair['low'])}, {_signed(pair['high'])})",
             f"{pair['wins']} / {pair['losses']}",
             _p(pair["mcnemar_p"]),
             _p(pair["wilcoxon_p"]),
@@ -67,8 +73,8 @@ def significance(figures: dict[str, Any]) -> Iterator[Block]:
     if rows:
         yield Heading("Differences between systems")
         yield Table(
-            ("systems", "protocol", "difference, 95 % interval", "wins / losses", "McNemar p",
-             "Wilcoxon p"),
+            ("systems", "protocol", "difference, points (95 % interval)", "wins / losses",
+             "McNemar p", "Wilcoxon p"),
             rows,
             "Acc@1 over all mentions; paired bootstrap, exact McNemar, Wilcoxon signed-rank. "
             "Not corrected for the number of comparisons.",
@@ -98,9 +104,13 @@ def recall(figures: dict[str, Any]) -> Iterator[Block]:
         for name, table in figures["systems"].items()
     }
     rows = [(name, *(f"{y:.1f}" for _, y in line)) for name, line in lines.items()]
-    table = Table(("system", *(f"@{k}" for k in ks)), rows)
-    drawing = line_chart("Recall@k", lines, x_label="concepts (k)", y_label="recall, %", log_x=True)
-    yield Figures((drawing,), f"All mentions, protocol {figures['protocol']}.", table)
+    table = Table(("system", *(f"recall@{k}, %" for k in ks)), rows)
+    drawing = line_chart(
+        "Recall@k", lines, x_label="concepts kept (k), doubling", y_label="recall, %", log_x=True
+    )
+    mentions = next(iter(figures["systems"].values()))["micro"]["n"]
+    caption = f"All mentions (n = {mentions}), protocol {figures['protocol']}."
+    yield Figures((drawing,), caption, table)
     if figures["index_loss"]:
         rows = [
             (name, *(f"{value:.2f}" for value in loss.values()))
@@ -122,7 +132,7 @@ def breakdowns(results: Results) -> Iterator[Block]:
         if len({key(query) for query in queries}) < 2:
             continue
         yield Heading(f"By {what}")
-        yield _accuracy_table(
+        yield from _accuracy_tables(
             {
                 name: tabulate(
                     queries,
@@ -132,7 +142,8 @@ def breakdowns(results: Results) -> Iterator[Block]:
                     group_of=key,
                 )
                 for name, ranked in systems.items()
-            }
+            },
+            by=what,
         )
 
 
@@ -155,7 +166,12 @@ def calibration(results: Results) -> Iterator[Block]:
             kind: (100 * np.histogram(scores[mask], edges)[0] / len(scores)).tolist()
             for kind, mask in (("hits", hits), ("misses", ~hits))
         }
-        drawings.append(bar_chart(f"Scores of {name}", edges.tolist(), shares, x_label="score"))
+        drawings.append(
+            bar_chart(
+                f"Scores of {name} (n = {len(scores)})", edges.tolist(), shares,
+                x_label="score of the first concept", y_label="share of the answered, %",
+            )
+        )  # fmt: skip
         means = [f"{scores[mask].mean():.3f}" if mask.any() else "–" for mask in (hits, ~hits)]
         rows.append((name, str(len(scores)), *means, f"{100 * error:.1f}"))
     yield Heading("Calibration")
@@ -164,13 +180,18 @@ def calibration(results: Results) -> Iterator[Block]:
         "is right at each score. The error is the mean distance to the diagonal, weighted by "
         "mentions (expected calibration error, ten bins)."
     )
-    columns = ("system", "answered", "mean score of hits", "of misses", "calibration error, %")
+    columns = ("system", "answered", "mean score of hits", "mean score of misses",
+               "calibration error, %")  # fmt: skip
     table = Table(columns, rows)
     chart = line_chart(
-        "Reliability", lines, x_label="score of the first concept", y_label="share right",
-        y_range=(0, 1), diagonal=True,
+        "Reliability", lines, x_label="score of the first concept",
+        y_label="share of these that are right", x_range=(0, 1), y_range=(0, 1), diagonal=True,
     )  # fmt: skip
-    yield Figures((chart, *drawings), "Ten bins.", table)
+    caption = (
+        "Reliability: ten bins of the score; the diagonal is perfect. Scores: twenty bins; hits "
+        "and misses together are the n mentions that the system answered."
+    )
+    yield Figures((chart, *drawings), caption, table)
 
 
 def reliability(scores: np.ndarray, hits: np.ndarray) -> list[tuple[float, float]]:
@@ -227,7 +248,7 @@ def _by_trait(queries: Sequence[Query], systems: dict[str, list[Ranked]], golds:
         for kind in kinds
         if kind in first
     ]
-    return Table(("mentions", "n", *tables), rows, "Acc@1 by kind of mention")
+    return Table(("mentions", "n", *tables), rows, "Acc@1 by kind of mention, %")
 
 
 def _examples(
@@ -243,7 +264,7 @@ def _examples(
             str(miss.rank or "–"),
             _concept(miss.predicted, hierarchy) if miss.predicted else "nothing",
             miss.alias,
-            f"{miss.score:.3f}",
+            f"{miss.score:.3f}" if miss.predicted else "–",
             ", ".join(miss.traits),
         )
         for miss in missed[::step][:_EXAMPLES]
@@ -261,19 +282,24 @@ def _count(missed: Sequence[Miss], kind: str) -> str:
     return str(sum(miss.outcome == kind or kind in miss.traits for miss in missed))
 
 
-def _accuracy_table(systems: dict[str, Any]) -> Table:
+def _accuracy_tables(systems: dict[str, Any], *, by: str = "set") -> Iterator[Table]:
+    """Yield tables of few enough systems to be read and printed; the best is that of all."""
     groups = list(next(iter(systems.values()), {}))
-    rows, best = [], set()
-    for number, group in enumerate(groups):
-        tables = [table[group] for table in systems.values()]
-        top = max(round(table["acc@1"], 1) for table in tables)
-        best |= {
+    tops = [max(round(table[group]["acc@1"], 1) for table in systems.values()) for group in groups]
+    names = list(systems)
+    for first in range(0, len(names), _ABREAST):
+        shown = [systems[name] for name in names[first : first + _ABREAST]]
+        rows = [
+            (group, str(shown[0][group]["n"]), *(_cell(table[group]) for table in shown))
+            for group in groups
+        ]
+        best = frozenset(
             (number, 2 + column)
-            for column, table in enumerate(tables)
-            if round(table["acc@1"], 1) == top
-        }
-        rows.append((group, str(tables[0]["n"]), *(_cell(table) for table in tables)))
-    return Table(("set", "n", *systems), rows, best=frozenset(best))
+            for number, group in enumerate(groups)
+            for column, table in enumerate(shown)
+            if round(table[group]["acc@1"], 1) == tops[number]
+        )
+        yield Table((by, "n", *names[first : first + _ABREAST]), rows, best=best)
 
 
 def _choices_table(systems: dict[str, Any]) -> Table:
@@ -287,7 +313,7 @@ def _choices_table(systems: dict[str, Any]) -> Table:
         title: key for title, key in columns.items() if all(key in row for row in micro.values())
     }
     rows = [(name, *(f"{row[key]:.1f}" for key in shown.values())) for name, row in micro.items()]
-    return Table(("system", *shown), rows, "The same over all mentions, by what counts as a hit")
+    return Table(("system", *shown), rows, "The same over all mentions, by what counts as a hit, %")
 
 
 def _cell(table: dict[str, float]) -> str:
@@ -299,3 +325,7 @@ def _cell(table: dict[str, float]) -> str:
 
 def _p(value: float) -> str:
     return "< 0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 1) + 0.0:+.1f}".replace("-", "−")

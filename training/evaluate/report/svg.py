@@ -1,22 +1,23 @@
-"""Line charts, bars and scatter plots as SVG text."""
+"""Line charts, bars and scatter plots as SVG text, told apart without colour too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
-from math import log2
+from math import ceil, floor, log2, log10
+from unicodedata import east_asian_width
+
+from training.evaluate.report.style import LIGHT
 
 Point = tuple[float, float]
+_Entry = tuple[str, Callable[[float, float], str]]
+"""A name, and what draws its look at a place, of a legend."""
 
-PALETTE = (
-    "#1f6fb4", "#d9541e", "#2c8f3c", "#8a4fb0", "#b8860b", "#c2347a", "#17899b", "#6b6b6b",
-    "#7a3b12", "#4455dd", "#9aa514", "#e0789a",
-)  # fmt: skip
-_WIDTH, _HEIGHT = 440, 300
+_DASHES = ("", "7 3", "2 2", "9 3 2 3", "4 2")
+_WIDTH, _HEIGHT = 400, 290
 _LEFT, _TOP, _RIGHT, _BOTTOM = 52, 28, 12, 44
-
-
-def colour(number: int) -> str:
-    """Return a colour; they come round again after twelve."""
-    return PALETTE[number % len(PALETTE)]
+_ROW = 17
+_LETTERS, _SHORT = 54, 25
+"""How many letters fit beside a title, and in half the legend."""
 
 
 def line_chart(
@@ -25,68 +26,107 @@ def line_chart(
     *,
     x_label: str,
     y_label: str,
-    y_range: tuple[float, float] | None = None,
+    x_range: Point | None = None,
+    y_range: Point | None = None,
     log_x: bool = False,
     diagonal: bool = False,
 ) -> str:
-    """Draw named lines with their points.
+    """Draw named lines with their points; a line without points keeps its look for others.
 
     log_x (bool): Doublings of x are equally far apart. diagonal (bool): Draw y = x too.
     """
     points = [point for line in series.values() for point in line]
-    xs, ys = _range([x for x, _ in points]), y_range or _range([y for _, y in points])
-    frame = _Frame(xs, ys, log_x=log_x)
-    ticks = sorted({x for x, _ in points}) if log_x else _ticks(xs)
-    parts = frame.axes(title, x_label, y_label, ticks, _ticks(ys))
+    xs, ys = x_range or _range([x for x, _ in points]), y_range or _range([y for _, y in points])
+    x_ticks, y_ticks = sorted({x for x, _ in points}) if log_x else _ticks(xs), _ticks(ys)
+    frame = _Frame((x_ticks[0], x_ticks[-1]), (y_ticks[0], y_ticks[-1]), log_x=log_x)
+    parts = frame.axes(x_label, y_label, x_ticks, y_ticks)
     if diagonal:
-        (x1, y1), (x2, y2) = frame.at(xs[0], xs[0]), frame.at(xs[1], xs[1])
-        parts.append(f'<path d="M{x1} {y1}L{x2} {y2}" stroke="#aaa" stroke-dasharray="4 4"/>')
+        (x1, y1), (x2, y2) = frame.at(x_ticks[0], x_ticks[0]), frame.at(x_ticks[-1], x_ticks[-1])
+        parts.append(
+            f'<path d="M{x1} {y1}L{x2} {y2}" stroke="currentColor" stroke-opacity=".5" '
+            'stroke-dasharray="1 4"/>'
+        )
+    legend: list[_Entry] = []
     for number, (name, line) in enumerate(series.items()):
+        if not line:
+            continue
         places = [frame.at(x, y) for x, y in line]
-        path = "L".join(f"{x} {y}" for x, y in places)
-        parts.append(f'<path d="M{path}" fill="none" stroke="{colour(number)}" stroke-width="2"/>')
+        parts.append(_path(places, number))
         if len(places) <= 20:
-            parts += [f'<circle cx="{x}" cy="{y}" r="3" fill="{colour(number)}"/>'
-                      for x, y in places]  # fmt: skip
-        parts.append(_legend(number, name))
-    return _svg(title, parts, rows=len(series))
+            parts += [_mark(number, *place) for place in places]
+        legend.append((name, partial(_line_sample, number)))
+    return _svg(title, parts, legend)
 
 
 def bar_chart(
-    title: str, labels: Sequence[float], series: Mapping[str, Sequence[float]], *, x_label: str
+    title: str,
+    edges: Sequence[float],
+    series: Mapping[str, Sequence[float]],
+    *,
+    x_label: str,
+    y_label: str,
 ) -> str:
-    """Draw grouped bars; `labels` are the left edges of equal bins, and the last right edge."""
-    most = max((value for values in series.values() for value in values), default=1) or 1
-    frame = _Frame((labels[0], labels[-1]), (0, most))
-    ticks = _ticks((0, most))
-    parts = frame.axes(title, x_label, "share, %", _ticks((labels[0], labels[-1])), ticks)
+    """Draw grouped bars; `edges` are the left edges of equal bins, and the last right edge."""
+    y_ticks = _ticks((0, max((value for values in series.values() for value in values), default=1)))
+    frame = _Frame((edges[0], edges[-1]), (0, y_ticks[-1]))
+    parts = frame.axes(x_label, y_label, _ticks((edges[0], edges[-1])), y_ticks)
+    legend: list[_Entry] = []
     for number, (name, values) in enumerate(series.items()):
-        for low, high, value in zip(labels, labels[1:], values, strict=False):
+        look = f'fill="{colour(number)}" stroke="{colour(number)}"'
+        look += ' fill-opacity=".25"' if number % 2 else ""
+        for low, high, value in zip(edges, edges[1:], values, strict=False):
             step = (high - low) / len(series)
-            (x1, y1), (x2, y2) = (
-                frame.at(low + number * step, value),
-                frame.at(low + (number + 1) * step, 0),
-            )
-            parts.append(
-                f'<rect x="{x1}" y="{y1}" width="{max(0.5, round(x2 - x1, 1) - 0.5)}" '
-                f'height="{round(y2 - y1, 1)}" fill="{colour(number)}"/>'
-            )
-        parts.append(_legend(number, name))
-    return _svg(title, parts, rows=len(series))
+            x1, y1 = frame.at(low + number * step, value)
+            x2, y2 = frame.at(low + (number + 1) * step, 0)
+            if value:
+                parts.append(
+                    f'<rect x="{x1 + 0.5:.1f}" y="{y1}" width="{max(0.5, x2 - x1 - 1):.1f}" '
+                    f'height="{y2 - y1:.1f}" {look}/>'
+                )
+        legend.append((name, partial(_bar_sample, look)))
+    return _svg(title, parts, legend)
 
 
 def scatter(title: str, groups: Mapping[str, Sequence[tuple[float, float, str]]]) -> str:
-    """Draw points (x, y, what it is) without axes, a colour a group, with tooltips."""
+    """Draw points (x, y, what it is) without axes, a look a group, with tooltips."""
     points = [point for group in groups.values() for point in group]
     frame = _Frame(_range([p[0] for p in points]), _range([p[1] for p in points]))
-    parts = [f'<text x="{_LEFT}" y="18" font-weight="600">{escape(title)}</text>']
-    shapes = ("circle", "square", "diamond")
-    for number, (name, group) in enumerate(groups.items()):
-        shape = shapes[number // len(PALETTE) % len(shapes)]
-        for x, y, text in group:
-            tip = f"<title>{escape(f'{name}: {text}')}</title>"
-            parts.append(_mark(shape, *frame.at(x, y), colour(number), tip))
-    return _svg(title, parts, rows=0)
+    parts = [
+        _mark(number, *frame.at(x, y), f"{name}: {text}")
+        for number, (name, group) in enumerate(groups.items())
+        for x, y, text in group
+    ]
+    parts.append(
+        f'<rect x="{_LEFT - 8}" y="{_TOP - 6}" width="{_WIDTH - _LEFT - _RIGHT + 16}" '
+        f'height="{_HEIGHT - _TOP - _BOTTOM + 12}" fill="none" stroke="currentColor" '
+        'stroke-opacity=".3"/>'
+    )
+    return _svg(title, parts, [])
+
+
+def key(title: str, names: Sequence[str]) -> str:
+    """Draw the mark of every group of a scatter plot beside its name."""
+    legend: list[_Entry] = [(name, partial(_mark, number)) for number, name in enumerate(names)]
+    return _svg(title, [], legend, top=_TOP)
+
+
+def colour(number: int) -> str:
+    """Return the colour of a series; a page may set another for a dark ground."""
+    turn = number % len(LIGHT)
+    return f"var(--series-{turn},{LIGHT[turn]})"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most so many letters (a wide one counts twice), cut in its middle."""
+    widths = [2 if east_asian_width(letter) in "WF" else 1 for letter in text]
+    if sum(widths) <= most:
+        return text
+    head = tail = 0
+    while sum(widths[: head + 1]) <= most * 0.6:
+        head += 1
+    while sum(widths[: head + 1]) + sum(widths[len(text) - tail - 1 :]) <= most:
+        tail += 1
+    return f"{text[:head]}…{text[len(text) - tail :]}"
 
 
 class _Frame:
@@ -106,21 +146,22 @@ class _Frame:
         )
 
     def axes(
-        self, title: str, x_label: str, y_label: str, xs: Sequence[float], ys: Sequence[float]
+        self, x_label: str, y_label: str, xs: Sequence[float], ys: Sequence[float]
     ) -> list[str]:
-        bottom = _HEIGHT - _BOTTOM
-        parts = [f'<text x="{_LEFT}" y="18" font-weight="600">{escape(title)}</text>']
+        bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
+        parts = []
         for y in ys:
-            _, place = self.at(xs[0] if xs else 1, y)
-            parts.append(f'<path d="M{_LEFT} {place}H{_WIDTH - _RIGHT}" stroke="#e4e4e4"/>')
+            _, place = self.at(xs[0], y)
+            parts.append(f'<path d="M{_LEFT} {place}H{right}" stroke="currentColor" '
+                         'stroke-opacity=".15"/>')  # fmt: skip
             parts.append(f'<text x="{_LEFT - 6}" y="{place + 4}" text-anchor="end">{y:g}</text>')
         for x in xs:
-            place, _ = self.at(x, self.ys[0])
+            place, _ = self.at(x, ys[0])
+            parts.append(f'<path d="M{place} {bottom}v4" stroke="currentColor"/>')
             parts.append(f'<text x="{place}" y="{bottom + 16}" text-anchor="middle">{x:g}</text>')
-        parts.append(f'<path d="M{_LEFT} {_TOP}V{bottom}H{_WIDTH - _RIGHT}" fill="none" '
-                     'stroke="#777"/>')  # fmt: skip
-        middle = (_LEFT + _WIDTH - _RIGHT) / 2
-        parts.append(f'<text x="{middle}" y="{bottom + 34}" text-anchor="middle">'
+        parts.append(f'<path d="M{_LEFT} {_TOP}V{bottom}H{right}" fill="none" '
+                     'stroke="currentColor" stroke-opacity=".6"/>')  # fmt: skip
+        parts.append(f'<text x="{(_LEFT + right) / 2}" y="{bottom + 34}" text-anchor="middle">'
                      f"{escape(x_label)}</text>")  # fmt: skip
         parts.append(f'<text x="14" y="{(_TOP + bottom) / 2}" text-anchor="middle" '
                      f'transform="rotate(-90 14 {(_TOP + bottom) / 2})">{escape(y_label)}</text>'
@@ -128,32 +169,62 @@ class _Frame:
         return parts
 
 
-def _mark(shape: str, x: float, y: float, fill: str, inner: str) -> str:
-    if shape == "circle":
-        return f'<circle cx="{x}" cy="{y}" r="4" fill="{fill}" fill-opacity=".8">{inner}</circle>'
-    turn = f' transform="rotate(45 {x} {y})"' if shape == "diamond" else ""
-    return (
-        f'<rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7" fill="{fill}" '
-        f'fill-opacity=".8"{turn}>{inner}</rect>'
-    )
+def _path(places: Sequence[Point], number: int) -> str:
+    line = "L".join(f"{x} {y}" for x, y in places)
+    dashes = _DASHES[number % len(_DASHES)]
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    return f'<path d="M{line}" fill="none" stroke="{colour(number)}" stroke-width="2"{dashed}/>'
 
 
-def _legend(number: int, name: str) -> str:
-    y = _HEIGHT + 6 + 17 * number
-    return (
-        f'<rect x="{_LEFT}" y="{y - 9}" width="12" height="10" fill="{colour(number)}"/>'
-        f'<text x="{_LEFT + 18}" y="{y}">{escape(name)}</text>'
-    )
+def _mark(number: int, x: float, y: float, tip: str = "") -> str:
+    """Draw one of eight colours and three shapes: 24 looks."""
+    inner = f"<title>{escape(tip)}</title>" if tip else ""
+    look = f'fill="{colour(number)}" fill-opacity=".85"'
+    match number % 3:
+        case 0:
+            return f'<circle cx="{x}" cy="{y}" r="3.5" {look}>{inner}</circle>'
+        case 1:
+            return (
+                f'<rect x="{x - 3.2:.1f}" y="{y - 3.2:.1f}" width="6.4" height="6.4" {look}>'
+                f"{inner}</rect>"
+            )
+        case _:
+            return f'<path d="M{x} {y - 4.5:.1f}l4.5 8h-9z" {look}>{inner}</path>'
 
 
-def _svg(title: str, parts: Sequence[str], *, rows: int) -> str:
-    height = _HEIGHT + 17 * rows
-    inner = "\n".join(parts)
+def _line_sample(number: int, x: float, y: float) -> str:
+    return _path([(x, y), (x + 26, y)], number) + _mark(number, x + 13, y)
+
+
+def _bar_sample(look: str, x: float, y: float) -> str:
+    return f'<rect x="{x}" y="{y - 5}" width="26" height="9" {look}/>'
+
+
+def _svg(title: str, parts: Sequence[str], legend: Sequence[_Entry], *, top: int = _HEIGHT) -> str:
+    """Put a title over a drawing and its legend below it, in columns where names are short."""
+    across = 2 if all(shortened(name, _SHORT) == name for name, _ in legend) else 1
+    rows = ceil(len(legend) / across)
+    height = top + (_ROW * rows + 4 if legend else 0)
+    entries = []
+    for number, (name, sample) in enumerate(legend):
+        x = 12 + number // rows * _WIDTH // across
+        y = top + 10 + _ROW * (number % rows)
+        entries.append(
+            f'{sample(x, y - 4)}<text x="{x + 34}" y="{y}">{_cut(name, _LETTERS)}</text>'
+        )
+    inner = "\n".join([*parts, *entries])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-        f'width="{_WIDTH}" height="{height}" role="img" font-family="sans-serif" font-size="12" '
-        f'fill="#222"><desc>{escape(title)}</desc>\n{inner}\n</svg>'
+        f'width="{_WIDTH}" height="{height}" role="img" aria-label="{escape(title)}" '
+        'font-family="sans-serif" font-size="12" fill="currentColor">\n'
+        f'<text x="12" y="16" font-weight="600">{_cut(title, _LETTERS)}</text>\n{inner}\n</svg>'
     )
+
+
+def _cut(text: str, most: int) -> str:
+    """Return escaped text that fits, with the whole of it as its tooltip."""
+    short = shortened(text, most)
+    return escape(short) + (f"<title>{escape(text)}</title>" if short != text else "")
 
 
 def _range(values: Sequence[float]) -> Point:
@@ -162,12 +233,10 @@ def _range(values: Sequence[float]) -> Point:
 
 
 def _ticks(span: Point) -> list[float]:
-    """Return four to eight round numbers within a range."""
+    """Return four to eight round numbers, the first and the last of them around a range."""
     low, high = span
-    rough = (high - low) / 5
-    power = 10.0 ** (len(f"{int(rough)}") - 1) if rough >= 1 else 1.0
-    while power > rough:
-        power /= 10
-    step = next(power * m for m in (1, 2, 5, 10) if power * m >= rough)
-    first = -int(-low // step)
-    return [round(n * step, 10) for n in range(first, int(high / step + 1e-9) + 1)]
+    rough = ((high - low) or 1) / 5
+    power = 10.0 ** floor(log10(rough))
+    step = next(power * m for m in (1, 2, 5, 10) if power * m >= rough * 0.999)
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    return [round(n * step, 10) for n in range(first, max(last, first + 1) + 1)]

@@ -8,7 +8,7 @@ import numpy as np
 from spacy_bergamot.text_encoder import TextEncoder
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.report.blocks import Block, Figures, Heading, Table
-from training.evaluate.report.svg import scatter
+from training.evaluate.report.svg import key, scatter
 
 CONCEPTS = 24
 _MOST_NAMES = 15
@@ -65,10 +65,12 @@ def tsne_section(dictionary: Dictionary, lms: Mapping[str, Path]) -> Iterator[Bl
             groups[concept].append((x, y, name))
         drawings.append(scatter(title, groups))
         rows.append((title, f"{silhouette_score(vectors, labels, metric='cosine'):.3f}"))
+    drawings.append(key("Concepts", [f"{concept} {names[concept][0]}" for concept in names]))
     yield Heading("Names in the plane")
     caption = (
         f"{len(flat)} names of {len(names)} concepts, a colour and shape each: 50 principal "
-        "components, then t-SNE; the silhouette (−1 to 1, cosine) is of the whole vectors."
+        "components, then t-SNE, whose axes have no unit. The silhouette (−1 to 1, cosine; more is "
+        "better) is of the whole vectors."
     )
     table = Table(("language model", "silhouette of concepts"), rows)
     yield Figures(drawings, caption, table)
