@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from tests.training.conftest import CONCEPTS, names_of
 from training.__main__ import app
 from training.ablation.dictionary import cut_dictionary
-from training.ablation.figures import summarize
+from training.ablation.figures import render, summarize
 from training.ablation.runs import TrainingRun, plan
 from training.ablation.variants import FULL, VARIANTS, chosen, variant
 from training.bergamot.run import read_config
@@ -34,25 +34,29 @@ def test_variants_leave_out_what_they_say():
         "@graph_encoders": "graphsage.v1", "layers": 3, "dropout": 0.1,
     }  # fmt: skip
     assert sorted(config["objectives"]) == kept[FULL]  # the config itself stays
-    assert "gatv2" not in chosen(config, [])  # it is the config
-    assert chosen(config, ["rgcn"]) == [FULL, "rgcn"]
+    assert "gatv2" not in chosen(config, [], {})  # it is the config
+    assert list(chosen(config, ["rgcn"], {})) == [FULL, "rgcn"]
     with pytest.raises(BergamotError, match="T170"):
-        chosen(config, ["without luck"])
+        chosen(config, ["without luck"], {})
+    (_, full), (name, other) = chosen(config, [], {"German alone": Path("german")}).items()
+    assert (name, other["paths"].pop("training_set")) == ("German alone", "german")
+    full["paths"].pop("training_set")
+    assert other == full == {**config, "paths": full["paths"]}
 
 
 def test_a_folder_is_of_one_config(tmp_path: Path):
     config = read_config(TINY, {})
-    runs = plan(config, [FULL, "text only"], 2, tmp_path)
+    runs = plan(chosen(config, ["text only"], {}), 2, tmp_path)
     assert [(run.variant, run.seed) for run in runs] == [
         (FULL, 0), ("text only", 0), (FULL, 1), ("text only", 1),
     ]  # fmt: skip
     made = Config().from_disk(runs[3].folder / "config.cfg")
     assert made["system"]["seed"] == 1
     assert list(made["objectives"]) == ["text"]
-    plan(config, [FULL], 1, tmp_path)
+    plan({FULL: config}, 1, tmp_path)
     config["training"]["max_steps"] = 5
     with pytest.raises(BergamotError, match="T171"):
-        plan(config, [FULL], 1, tmp_path)
+        plan({FULL: config}, 1, tmp_path)
 
 
 def ranked(*concepts: str) -> Ranked:
@@ -88,6 +92,9 @@ def test_figures_by_hand(tmp_path: Path):
     assert found["variants"]["before"]["against_all"]["micro"]["difference"] == -50
     assert list(found["baselines"]) == ["exact"]
     assert found["seeds"] == 2
+    text = render(found)
+    assert "| set | mentions | all | before | text only |" in text
+    assert "| x | 1 | 50.0 | 0.0 (-50.0) | 100.0 (+50.0) |" in text
 
 
 def test_a_cut_dictionary_keeps_the_golds(tmp_path: Path):
@@ -104,18 +111,20 @@ def test_a_cut_dictionary_keeps_the_golds(tmp_path: Path):
 def test_the_command_trains_compares_and_goes_on(config: Config, tmp_path: Path):
     config["training"]["max_steps"] = 2
     config.to_disk(tmp_path / "config.cfg")
+    (tmp_path / "again").symlink_to(config["paths"]["training_set"])
     entries = [(f"C{c}", name) for c in range(CONCEPTS) for name in names_of(c)]
     (tmp_path / "dictionary.txt").write_text("".join(f"{c}||{name}\n" for c, name in entries))
     (tmp_path / "q.txt").write_text("".join(f"{c}||{name}s\n" for c, name in entries[::7]))
     command = [
         "ablation", str(tmp_path / "config.cfg"), str(tmp_path / "dictionary.txt"),
         str(tmp_path / "q.txt"), str(tmp_path / "out"), "--variants", "text only", "--seeds", "1",
-        "--processes", "2",
+        "--processes", "2", "--training-set", f"again={tmp_path / 'again'}",
     ]  # fmt: skip
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     summary = json.loads((tmp_path / "out/summary.json").read_text())
-    assert set(summary["variants"]) == {"all", "text only", "before"}
+    assert set(summary["variants"]) == {"all", "text only", "again", "before"}
+    assert summary["variants"]["again"]["accuracy"] == summary["variants"]["all"]["accuracy"]
     assert summary["names"] == "all"
     text = (tmp_path / "out/summary.md").read_text()
     assert "| text only |" in text

@@ -29,6 +29,10 @@ def ablation_cli(
     variants: Annotated[
         str, typer.Option(help=f"Comma-separated; all of: {', '.join(VARIANTS)}")
     ] = "",
+    training_sets: Annotated[
+        list[str] | None,
+        typer.Option("--training-set", help="Another to train on, NAME=PATH; repeatable"),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each variant")] = 3,
     names: Annotated[
         int, typer.Option(help="Cut the dictionary to the golds' names and others, so many; 0: all")
@@ -47,7 +51,8 @@ def ablation_cli(
 
     base = read_config(config, parse_overrides(context.args))
     wanted = [part.strip() for part in variants.split(",") if part.strip()]
-    runs = plan(base, chosen(base, wanted), seeds, output / "runs")
+    others = {name: Path(path) for name, path in map(named, training_sets or [])}
+    runs = plan(chosen(base, wanted, others), seeds, output / "runs")
     train_all(runs, processes=processes, gpu_id=gpu_id)
     sets = [(name, Path(path)) for name, path in map(named, [queries, *(more or [])])]
     summary = evaluate_runs(runs, dictionary, sets, output, names=names, precision=precision)

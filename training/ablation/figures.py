@@ -1,6 +1,6 @@
 """Figures of an ablation: mean and spread over seeds, and how sure a difference is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,26 @@ def render(summary: dict[str, Any]) -> str:
         versus = f"{found['difference']:+.2f} ({found['low']:+.2f} to {found['high']:+.2f})"
         tail = " | |" if name == FULL else f" {versus} | {found['p']:.3f} |"
         lines.append(f"| {name} | {_cells(entry['accuracy'])} |{tail}")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *_by_set(summary)])
+
+
+def _by_set(summary: dict[str, Any]) -> Iterator[str]:
+    """Yield a table of Acc@1 by set, with the difference to `all` where it is beyond chance."""
+    variants = summary["variants"]
+    yield "Acc@1 by set; in brackets the difference to all whose 95 % interval is without 0"
+    yield ""
+    yield f"| set | mentions | {' | '.join(variants)} |"
+    yield "|---" * (len(variants) + 2) + "|"
+    for group, mentions in summary["mentions"].items():
+        if group != MICRO:
+            cells = [_cell(entry, group) for entry in variants.values()]
+            yield f"| {group} | {mentions} | {' | '.join(cells)} |"
+
+
+def _cell(entry: dict[str, Any], group: str) -> str:
+    found, value = entry["against_all"][group], entry["accuracy"][group]["acc@1"]["mean"]
+    sure = found["low"] > 0 or found["high"] < 0
+    return f"{value:.1f} ({found['difference']:+.1f})" if sure else f"{value:.1f}"
 
 
 def _cells(table: dict[str, Any]) -> str:

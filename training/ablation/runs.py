@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,6 @@ from confection import Config
 
 from spacy_bergamot.files import MANIFEST, atomic_file
 from spacy_bergamot.preflight import cores
-from training.ablation.variants import variant
 from training.errors import BergamotError, Errors
 
 _LINES = 15
@@ -38,16 +38,16 @@ class TrainingRun:
         return self.folder / "model" / "base"
 
 
-def plan(config: Config, variants: list[str], seeds: int, folder: Path) -> list[TrainingRun]:
+def plan(variants: Mapping[str, Config], seeds: int, folder: Path) -> list[TrainingRun]:
     """Write the config of every run; each can be trained by hand with `python -m training train`.
 
     RAISES (BergamotError): T171 if a folder has a run of another config.
     """
     runs = []
     for seed in range(seeds):
-        for name in variants:
+        for name, config in variants.items():
             run = TrainingRun(name, seed, folder / f"{name.replace(' ', '-')}-{seed}")
-            made = variant(config, name)
+            made = config.copy()
             made["system"]["seed"] = seed
             made["paths"]["output"] = str(run.folder / "model")
             path, text = run.folder / "config.cfg", made.to_str()

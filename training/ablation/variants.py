@@ -1,6 +1,7 @@
 """Variants of a training config: objectives left out, graph encoders exchanged."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from confection import Config
@@ -57,14 +58,21 @@ def variant(config: Config, name: str) -> Config:
     return changed
 
 
-def chosen(config: Config, names: list[str]) -> list[str]:
+def chosen(
+    config: Config, names: list[str], training_sets: Mapping[str, Path]
+) -> dict[str, Config]:
     """Return the variants to train, the config itself first; one that equals another is left out.
 
-    names (list[str]): All where empty.
+    names (list[str]): All where empty, but for other training sets.
+    training_sets (Mapping[str, Path]): The config with other training sets, by the name to give.
     """
+    wanted = names or ([] if training_sets else list(VARIANTS))
+    made = {name: variant(config, name) for name in dict.fromkeys([FULL, *wanted])}
+    for name, path in training_sets.items():
+        made[name] = config.copy()
+        made[name]["paths"]["training_set"] = str(path)
     kept: dict[str, Config] = {}
-    for name in dict.fromkeys([FULL, *(names or VARIANTS)]):
-        made = variant(config, name)
-        if not any(made == other for other in kept.values()):
-            kept[name] = made
-    return list(kept)
+    for name, other in made.items():
+        if other not in kept.values():
+            kept[name] = other
+    return kept

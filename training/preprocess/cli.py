@@ -9,7 +9,7 @@ from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.preflight import announce
 from training.errors import BergamotError, Errors
 from training.preprocess.evaluation_set import write_evaluation_set, write_validation_set
-from training.preprocess.filters import SUPPRESSED, Filters
+from training.preprocess.filters import SUPPRESSED, Filters, require_known
 from training.preprocess.memory import keep_freed_memory
 from training.preprocess.names import training_names
 from training.preprocess.pairs import Caps
@@ -55,6 +55,9 @@ def preprocess_cli(
     add_inverses: Annotated[
         bool, typer.Option("--add-inverses", help="For sources that store one direction only")
     ] = False,
+    train_languages: Annotated[
+        str, typer.Option(help="LAT whose names alone are trained on; the rest stays as it is")
+    ] = "",
     held_out: Annotated[
         float, typer.Option(min=0, help="Share of names kept for evaluation")
     ] = 0.1,
@@ -84,6 +87,7 @@ def preprocess_cli(
         caps=Caps(cap_english, cap_monolingual, cap_crosslingual),
         english_crosslingual_only=english_crosslingual_only,
         relation_label=relation_label,
+        train_languages=_split(train_languages),
         add_inverses=add_inverses,
         held_out=held_out,
         valid_concepts=valid_concepts,
@@ -101,6 +105,7 @@ def preprocess(
     caps: Caps,
     english_crosslingual_only: bool = True,
     relation_label: str = "rel",
+    train_languages: tuple[str, ...] = (),
     add_inverses: bool = False,
     held_out: float = 0.1,
     valid_concepts: float = 0.0,
@@ -123,6 +128,9 @@ def preprocess(
             max_malformed=max_malformed,
         )
     table = ConceptTable.open(output / "kb", checksums=False)
+    require_known(
+        "language", train_languages, known=kb["counts"]["aliases_by_language"], path=output / "kb"
+    )
     with timed("Choosing the training names"):
         names = training_names(table, held_out=held_out, valid_concepts=valid_concepts, seed=seed)
     train = write_training_set(
@@ -132,6 +140,7 @@ def preprocess(
         caps=caps,
         english_crosslingual_only=english_crosslingual_only,
         relation_label=relation_label,
+        languages=train_languages,
         seed=seed,
     )
     with timed("Writing the evaluation set"):

@@ -1,6 +1,7 @@
 """Training names: which strings name which concept, and which of them are held out."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -43,6 +44,13 @@ class TrainingNames:
         """The units that make pairs."""
         return self.units.filter(~pl.col("concept").is_in(self.validation_concepts.tolist()))
 
+    def of_languages(self, languages: Sequence[str]) -> "TrainingNames":
+        """Return the names of these languages; what is held out stays what it was."""
+        units = self.units.filter(pl.col("language").cast(pl.String).is_in(languages))
+        used, names = _renumbered(units["name"], len(self.strings))
+        strings = self.strings.filter(pa.array(used))
+        return replace(self, strings=strings, units=units.with_columns(name=names))
+
 
 def training_names(
     table: ConceptTable, *, held_out: float, valid_concepts: float = 0.0, seed: int
@@ -66,15 +74,13 @@ def training_names(
     aliases = aliases.with_columns(held_out=hidden, validation=_among(aliases, queries, hashes))
     own = aliases.filter(~pl.col("held_out") & ~pl.col("validation")).select(_UNIT)
     units = _units(own, _trade_names(table, own), hashes)
-    used = np.zeros(len(texts), dtype=bool)
-    used[units["text"].to_numpy()] = True
-    names = (np.cumsum(used, dtype=np.int32) - 1)[units["text"].to_numpy()]
+    used, names = _renumbered(units["text"], len(texts))
     return TrainingNames(
         strings=_arrow(texts.filter(pl.Series(used))),
         units=units.select(
             "concept",
             languages.gather(units["language"]),
-            pl.Series("name", names),
+            names.alias("name"),
             "trade",
         ),
         aliases=aliases,
@@ -138,6 +144,13 @@ def _units(own: pl.DataFrame, trade: pl.DataFrame, hashes: Hashes) -> pl.DataFra
     keys = keys[is_first(keys >> 1)]
     columns = dict(zip(_UNIT, _columns(keys >> 1, hashes, _UNIT), strict=True))
     return pl.DataFrame({**columns, "trade": (keys & 1).astype(bool)})
+
+
+def _renumbered(numbers: pl.Series, count: int) -> tuple[np.ndarray, pl.Series]:
+    """Tell which of the numbers below `count` occur, and number those from 0, in their order."""
+    used = np.zeros(count, dtype=bool)
+    used[numbers.to_numpy()] = True
+    return used, pl.Series((np.cumsum(used, dtype=np.int32) - 1)[numbers.to_numpy()])
 
 
 def _among(names: pl.DataFrame, found: np.ndarray, hashes: Hashes) -> pl.Series:

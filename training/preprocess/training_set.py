@@ -1,10 +1,12 @@
 """The training set on disk: names, pairs, graph and homonyms as memory-mapped arrays."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
@@ -87,15 +89,19 @@ def write_training_set(
     caps: Caps,
     english_crosslingual_only: bool = True,
     relation_label: str = "rel",
+    languages: Sequence[str] = (),
     seed: int = 0,
 ) -> dict[str, Any]:
     """Write pairs, graph and homonyms of a concept table.
 
     english_crosslingual_only (bool): Pairs across languages have an English side.
     relation_label (str): "rel" or "rela", see `graph_edges`.
+    languages (Sequence[str]): Names of these alone; concepts without one have no edges.
     RETURNS (dict): The manifest.
     RAISES (BergamotError): T105 if no concept gives a pair.
     """
+    if languages:
+        names = names.of_languages(languages)
     with timed("Drawing the pairs"):
         pairs, buckets = positive_pairs(
             names.paired,
@@ -115,6 +121,10 @@ def write_training_set(
     sizes = rows, len(names.strings)
     keys = combined([own[column].to_numpy() for column in ("concept", "name")], sizes)
     named, node_names = separated(sorted_distinct(keys), sizes)
+    counts = np.bincount(named, minlength=rows)
+    if not counts.all():
+        bare = pl.Series(counts == 0)
+        edges = edges.filter(~bare.gather(edges["target"]) & ~bare.gather(edges["source"]))
     arrays = {
         "pairs": pairs,
         "node_names_indptr": csr_indptr(named, rows),
@@ -139,6 +149,7 @@ def write_training_set(
         "caps": asdict(caps),
         "english_crosslingual_only": english_crosslingual_only,
         "relation_label": relation_label,
+        "languages": list(languages),
         "seed": seed,
     }
     with atomic_folder(path) as folder:

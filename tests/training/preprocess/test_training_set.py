@@ -45,8 +45,39 @@ def test_the_manifest_names_its_knowledge_base_and_counts(tmp_path: Path) -> Non
         "caps": {"english": 50, "monolingual": 50, "crosslingual": 50},
         "english_crosslingual_only": True,
         "relation_label": "rel",
+        "languages": [],
         "seed": 7,
     }
+
+
+def test_training_on_some_languages_leaves_the_held_out_names_as_they_were(tmp_path: Path) -> None:
+    rows = [
+        name(f"C{c}", f"{language} {c} {number}", language)
+        for c in range(30)
+        for language in (("ENG", "GER") if c % 3 else ("ENG",))
+        for number in range(4)
+    ]
+    relations = [relation(f"C{c}", f"C{(c + 1) % 30}") for c in range(30)]
+    whole = build(tmp_path / "whole", rows, relations, held_out=0.3)
+    german = build(tmp_path / "some", rows, relations, held_out=0.3, train_languages=("GER",))
+    assert german.queries() == whole.queries()
+    assert german.dictionary() == whole.dictionary()
+    assert german.cuis == whole.cuis
+    hidden = {line.split("||")[1].lower() for line in whole.queries()["GER"]}
+    named = whole.node_names()
+    expected = {c: [t for t in texts if t.startswith("ger")] for c, texts in named.items()}
+    assert german.node_names() == expected
+    assert not hidden & set(german.strings)
+    assert {a.split()[0] for _, a, b in german.pairs() if a != b} == {"ger"}
+    assert set(german.manifests["train"]["pairs_by_bucket"]) == {"GER"}
+    both = {cui for cui, texts in expected.items() if texts}
+    assert german.edges() == [e for e in whole.edges() if {e[0], e[1]} <= both]
+    assert 0 < len(german.edges()) < len(whole.edges())
+
+
+def test_a_training_language_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BergamotError, match=r"T110.*language XYZ.*ENG"):
+        build(tmp_path, TWO, train_languages=("XYZ",))
 
 
 @pytest.mark.parametrize("damage", ["truncate", "change", "remove"])
