@@ -39,7 +39,8 @@ def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
         document = path.relative_to(root).with_suffix("").as_posix()
         text = path.with_suffix(".txt")
         if text.is_file():
-            builder.document(document, read_text(text), language=language_of(path), place=text)
+            language = language_of(Path(*root.parts[-2:], document))
+            builder.document(document, read_text(text), language=language, place=text)
         else:
             builder.skip("annotations without their text file", path)
         _read_annotations(path, document, builder)

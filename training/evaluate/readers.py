@@ -1,12 +1,10 @@
 """Readers of dictionaries, queries and gold annotations into one shape.
 
 - `CUI||name` lines (SapBERT); CUIs may be joined by `|` or `+`; queries may carry `||context`.
-- `.concept` folders, by `training.corpora`.
-- gold sentences: JSON lines {"language", "text", "entities": [{"start", "end", "concept_id"}]}.
+- `.concept` folders, and gold sentences in JSON lines, by `training.corpora`.
 - corpora that `training.corpora` wrote.
 """
 
-import json
 import logging
 import re
 from dataclasses import dataclass
@@ -87,7 +85,9 @@ def read_queries(path: Path, *, nil: bool = False) -> QuerySet:
 
 
 def _read_file(path: Path) -> QuerySet:
-    return (_read_gold if path.suffix == ".jsonl" else _read_lines)(path)
+    if path.suffix == ".jsonl":
+        return _of_corpus(read_corpus(path, "gold"), by_language=True)
+    return _read_lines(path)
 
 
 def _read_folder(path: Path) -> QuerySet:
@@ -104,12 +104,12 @@ def _read_folder(path: Path) -> QuerySet:
     return whole
 
 
-def _of_corpus(corpus: Corpus) -> QuerySet:
+def _of_corpus(corpus: Corpus, *, by_language: bool = False) -> QuerySet:
     queries = [
         Query(
             row["mention"],
             frozenset(row["concepts"]),
-            corpus.name,
+            row["language"] if by_language else corpus.name,
             type=row["type"] or "",
             language=row["language"] or "",
             document=row["document"] or "",
@@ -140,31 +140,6 @@ def _read_lines(path: Path) -> QuerySet:
             continue
         context = fields[2] if len(fields) > 2 else ""
         result.queries.append(Query(fields[1], _concepts(fields[0]), path.stem, context=context))
-    return result
-
-
-def _read_gold(path: Path) -> QuerySet:
-    result = QuerySet([], {})
-    for number, line in numbered_lines(path):
-        try:
-            record = json.loads(line)
-            text, entities, language = record["text"], record["entities"], record["language"]
-        except (ValueError, KeyError, TypeError):
-            _skip(result, "malformed line", f"{path}:{number}")
-            continue
-        for entity in entities:
-            start, end = entity["start"], entity["end"]
-            mention = text[start:end]
-            if mention != entity.get("text", mention) or not mention.strip():
-                _skip(result, "offsets disagree with the text", f"{path}:{number}")
-                continue
-            concepts = _concepts(entity["concept_id"])
-            kind = entity.get("label", "")
-            context = f"{text[:start]}<tgt>{mention}</tgt>{text[end:]}"
-            query = Query(
-                mention, concepts, language, type=kind, language=language, context=context
-            )
-            result.queries.append(query)
     return result
 
 

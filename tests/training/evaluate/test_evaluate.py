@@ -76,11 +76,20 @@ def test_concept_folders_and_gold_sentences(tmp_path: Path):
     ]
     gold = tmp_path / "gold.jsonl"
     gold.write_text(
-        json.dumps({"language": "ENG", "text": "gout and", "entities": entities}) + "\n{\n"
+        json.dumps({"language": "ENG", "text": "gout and", "entities": entities})
+        + '\n{"language": "ENG"}\n'
     )
     read = read_queries(gold)
     assert [(q.mention, q.group) for q in read.queries] == [("gout", "ENG")]
-    assert read.skipped == {"NIL": 1, "offsets disagree with the text": 1, "malformed line": 1}
+    assert read.queries[0].context == "<tgt>gout</tgt> and"
+    assert read.skipped == {
+        "NIL": 1,
+        "offsets disagree with the text": 1,
+        "malformed record (KeyError)": 1,
+    }
+    gold.write_text('{"text": "gout"}\n{"text')
+    with pytest.raises(BergamotError, match="T127"):
+        read_queries(gold)
 
 
 def test_a_whole_evaluation_with_its_table(files: Path):
