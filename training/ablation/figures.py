@@ -7,7 +7,7 @@ import numpy as np
 
 from training.ablation.runs import TrainingRun
 from training.ablation.variants import BEFORE, FULL
-from training.evaluate.metrics import gold_ranks
+from training.evaluate.metrics import documents_of, gold_ranks
 from training.evaluate.results import Results
 from training.evaluate.statistics import bootstrap_interval, wilcoxon
 
@@ -19,8 +19,9 @@ Hits = dict[int, np.ndarray]
 def summarize(results: Results, runs: Sequence[TrainingRun]) -> dict[str, Any]:
     """Return for every variant and group Acc@k with its spread, and the difference to `all`.
 
-    A mention's hit is its mean over the seeds; intervals and Wilcoxon's test are over mentions,
-    the spread (sample standard deviation of the means) is over seeds. In percent.
+    A mention's hit is its mean over the seeds; Wilcoxon's test is over mentions, intervals over
+    documents where they are known, the spread (sample standard deviation of the means) over seeds.
+    In percent.
     """
     queries, systems = results.of_protocol(results.choices.protocols[0])
     ranks = {name: gold_ranks(queries, ranked, results.choices.golds)
@@ -36,6 +37,7 @@ def summarize(results: Results, runs: Sequence[TrainingRun]) -> dict[str, Any]:
         by_variant.setdefault(run.variant, []).append(hits[system_name(run)])
         if run.variant == FULL:
             by_variant.setdefault(BEFORE, []).append(hits[system_name(run, before=True)])
+    documents = documents_of(queries, owner)
     masks = {group: groups == group for group in sorted(set(groups))}
     masks[MICRO] = np.ones(len(groups), dtype=bool)
     return {
@@ -49,7 +51,7 @@ def summarize(results: Results, runs: Sequence[TrainingRun]) -> dict[str, Any]:
         "variants": {
             name: {
                 "accuracy": _accuracies(found, masks),
-                "against_all": _differences(found, by_variant[FULL], masks),
+                "against_all": _differences(found, by_variant[FULL], masks, documents),
             }
             for name, found in by_variant.items()
         },
@@ -84,14 +86,17 @@ def _spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def _differences(
-    mine: Sequence[Hits], full: Sequence[Hits], masks: Mapping[str, np.ndarray]
+    mine: Sequence[Hits],
+    full: Sequence[Hits],
+    masks: Mapping[str, np.ndarray],
+    documents: np.ndarray,
 ) -> dict[str, dict[str, float]]:
     """Compare Acc@1 of a variant with that of all objectives, paired by mention."""
     one, other = (np.mean([hits[1] for hits in found], axis=0) for found in (mine, full))
     table = {}
     for group, mask in masks.items():
         difference = one[mask] - other[mask]
-        low, high = bootstrap_interval(difference)
+        low, high = bootstrap_interval(difference, documents[mask])
         table[group] = {
             "difference": round(100 * float(difference.mean()), 2),
             "low": round(100 * low, 2),

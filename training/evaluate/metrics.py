@@ -62,6 +62,24 @@ def gold_ranks(queries: Sequence[Query], ranked: Sequence[Ranked], golds: str = 
     return GoldRanks(*np.array(entries, dtype=np.int64).reshape(-1, 3).T)
 
 
+def documents_of(queries: Sequence[Query], rows: np.ndarray) -> np.ndarray:
+    """Return a number for the document of every row (int (n,)) of the queries.
+
+    A mention whose document is not known counts as one of its own.
+    """
+    numbers: dict[tuple[str, str] | int, int] = {}
+    return np.array(
+        [
+            numbers.setdefault(
+                (queries[row].group, queries[row].document) if queries[row].document else row,
+                len(numbers),
+            )
+            for row in rows.tolist()
+        ],
+        dtype=np.int64,
+    )
+
+
 def evaluate(
     retriever: Retriever, queries: list[Query], dictionary: Dictionary, *, ks: tuple[int, ...] = KS
 ) -> Table:
@@ -86,7 +104,8 @@ def tabulate(
     names (SapBERT's script). The group "micro" is over all queries, "macro" over the groups.
 
     hierarchy (Hierarchy | None): Adds "acc@1_tree": the mean credit of the first concept.
-    samples (int): Bootstrap samples of the 95 % interval "acc@1_low" to "acc@1_high"; 0 for none.
+    samples (int): Bootstrap samples, of whole documents where they are known, of the 95 % interval
+        "acc@1_low" to "acc@1_high"; 0 for none.
     """
     owner, concept, name = gold_ranks(queries, ranked, golds)
     columns = {f"acc@{k}": (concept < k).astype(float) for k in ks}
@@ -97,12 +116,14 @@ def tabulate(
             [_credit(hierarchy, queries[row], ranked[row]) for row in owner.tolist()]
         )
     groups = np.array([group_of(queries[row]) for row in owner.tolist()], dtype=object)
+    documents = documents_of(queries, owner)
     table: Table = {
-        group: _shares(columns, groups == group, samples) for group in sorted(set(groups))
+        group: _shares(columns, groups == group, documents, samples)
+        for group in sorted(set(groups))
     }
     if table:
         macro = {c: float(np.mean([row[c] for row in table.values()])) for c in columns}
-        micro = _shares(columns, np.ones(len(owner), dtype=bool), samples)
+        micro = _shares(columns, np.ones(len(owner), dtype=bool), documents, samples)
         table |= {"macro": {"n": len(owner), **macro}, "micro": micro}
     return table
 
@@ -137,10 +158,12 @@ def _credit(hierarchy: Hierarchy, query: Query, found: Ranked) -> float:
     return max(hierarchy.credit(found.concepts[0], gold) for gold in query.concept_ids)
 
 
-def _shares(columns: dict[str, np.ndarray], rows: np.ndarray, samples: int) -> dict[str, float]:
+def _shares(
+    columns: dict[str, np.ndarray], rows: np.ndarray, documents: np.ndarray, samples: int
+) -> dict[str, float]:
     shares = {"n": int(rows.sum())}
     values = {name: 100 * float(column[rows].mean()) for name, column in columns.items()}
     if samples:
-        low, high = bootstrap_interval(columns["acc@1"][rows], samples=samples)
+        low, high = bootstrap_interval(columns["acc@1"][rows], documents[rows], samples=samples)
         values |= {"acc@1_low": 100 * low, "acc@1_high": 100 * high}
     return {**shares, **values}

@@ -12,7 +12,14 @@ import pyarrow as pa
 from spacy_bergamot.concepts import read_arrow, write_arrow
 from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
 from training.evaluate.hierarchy import Hierarchy
-from training.evaluate.metrics import GoldRanks, gold_ranks, index_loss, nil_scores, tabulate
+from training.evaluate.metrics import (
+    GoldRanks,
+    documents_of,
+    gold_ranks,
+    index_loss,
+    nil_scores,
+    tabulate,
+)
 from training.evaluate.ranking import Ranked, from_table, to_table
 from training.evaluate.readers import Query
 from training.evaluate.statistics import compare
@@ -170,13 +177,17 @@ def _comparisons(
     groups = np.array([queries[row].group for row in owner.tolist()], dtype=object)
     masks = {group: groups == group for group in sorted(set(groups))}
     masks["micro"] = np.ones(len(owner), dtype=bool)
+    documents = documents_of(queries, owner)
     return [
         {
             "group": group,
             "one": one,
             "other": other,
             **compare(
-                ranks[one].concept[mask] < 1, ranks[other].concept[mask] < 1, samples=samples
+                ranks[one].concept[mask] < 1,
+                ranks[other].concept[mask] < 1,
+                documents[mask],
+                samples=samples,
             ),
         }
         for one, other in combinations(ranks, 2)

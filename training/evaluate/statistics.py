@@ -13,19 +13,32 @@ class Interval(NamedTuple):
 
 
 def bootstrap_interval(
-    values: np.ndarray, *, samples: int = 1000, confidence: float = 0.95, seed: int = 0
+    values: np.ndarray,
+    clusters: np.ndarray | None = None,
+    *,
+    samples: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> Interval:
-    """Return the percentile interval of the mean of values (n,) under resampling of mentions.
+    """Return the percentile interval of the mean of values (n,) under resampling of clusters.
 
-    A resample is drawn as the number of times that each distinct value comes up, which is the same
-    as drawing n mentions and costs nothing for hits of 0 and 1.
+    A resample is drawn as the number of times that each distinct kind of cluster, by its sum and
+    size, comes up: the same as drawing clusters, and next to free for hits of 0 and 1.
+
+    clusters (int (n,) | None): What is drawn whole, such as documents, whose mentions are not
+        independent; None for every value by itself.
     """
     if not len(values):
         return Interval(float("nan"), float("nan"))
-    distinct, counts = np.unique(values, return_counts=True)
-    drawn = np.random.default_rng(seed).multinomial(len(values), counts / len(values), size=samples)
+    sums, sizes = np.asarray(values, dtype=float), np.ones(len(values))
+    if clusters is not None:
+        _, cluster = np.unique(clusters, return_inverse=True)
+        sums, sizes = np.bincount(cluster, sums), np.bincount(cluster).astype(float)
+    kinds, counts = np.unique(np.column_stack([sums, sizes]), axis=0, return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(len(sums), counts / len(sums), size=samples)
     tail = 100 * (1 - confidence) / 2
-    low, high = np.percentile(drawn @ distinct / len(values), [tail, 100 - tail])
+    means = (drawn @ kinds[:, 0]) / (drawn @ kinds[:, 1])
+    low, high = np.percentile(means, [tail, 100 - tail])
     return Interval(float(low), float(high))
 
 
@@ -54,14 +67,17 @@ def wilcoxon(one: np.ndarray, other: np.ndarray) -> float:
     return float(test.pvalue)
 
 
-def compare(one: np.ndarray, other: np.ndarray, *, samples: int = 1000) -> dict[str, float]:
+def compare(
+    one: np.ndarray, other: np.ndarray, clusters: np.ndarray | None = None, *, samples: int = 1000
+) -> dict[str, float]:
     """Compare the hits (n,) of two systems on the same mentions.
 
+    clusters (int (n,) | None): As in `bootstrap_interval`; the tests take every mention by itself.
     RETURNS (dict): difference of the means (one - other) with its paired 95 % interval, in percent;
         wins and losses of `one`; p values of McNemar's and Wilcoxon's tests.
     """
     difference = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
-    low, high = bootstrap_interval(difference, samples=samples)
+    low, high = bootstrap_interval(difference, clusters, samples=samples)
     return {
         "difference": 100 * float(difference.mean()),
         "low": 100 * low,

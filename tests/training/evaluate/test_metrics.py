@@ -1,5 +1,6 @@
 """Hand-worked examples: every choice changes a number here."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,22 @@ def test_micro_weighs_mentions_and_macro_groups():
     assert table["b"]["acc@1_low"] == 0
     assert table["b"]["acc@1_high"] == 100
     assert table["a"]["acc@1_low"] == table["a"]["acc@1_high"] == 100
+
+
+def test_intervals_draw_documents_where_they_are_known():
+    found = [ranked("A")] * 40
+
+    def width(documents: Iterable[str]) -> float:
+        queries = [
+            Query("a", frozenset({"A" if number < 20 else "B"}), "g", document=document)
+            for number, document in enumerate(documents)
+        ]
+        table = tabulate(queries, found, ks=(1,), samples=500)["micro"]
+        assert table["acc@1"] == 50
+        return table["acc@1_high"] - table["acc@1_low"]
+
+    assert width([""] * 40) == width(map(str, range(40)))
+    assert width(str(number // 10) for number in range(40)) > 2 * width([""] * 40)
 
 
 def test_ranking_keeps_every_concept_of_the_first_names():

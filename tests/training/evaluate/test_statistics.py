@@ -51,6 +51,25 @@ def test_bootstrap_agrees_with_scipy_and_its_seed():
     assert np.isnan(bootstrap_interval(np.empty(0)).low)
 
 
+def test_documents_are_drawn_whole():
+    """Ten documents of ten mentions each: by hand, what drawing the documents' means gives."""
+    rng = np.random.default_rng(0)
+    means = rng.random(10)
+    values, documents = np.repeat(means, 10), np.repeat(np.arange(10) * 7, 10)
+    whole = bootstrap_interval(values, documents, samples=20_000)
+    theirs = scipy.stats.bootstrap((means,), np.mean, n_resamples=20_000, method="percentile")
+    assert whole == pytest.approx(tuple(theirs.confidence_interval), abs=0.01)
+    assert whole.high - whole.low > 2 * np.diff(bootstrap_interval(values))[0]
+    assert bootstrap_interval(values, np.arange(100)) == bootstrap_interval(values)
+    # Of documents of 1 and 3 mentions the mean is over mentions, not over documents.
+    low, high = bootstrap_interval(np.array([1.0, 0, 0, 0]), np.array([0, 1, 1, 1]))
+    assert (low, high) == (0, 1)
+    one = np.array([True, True, False, False])
+    both = compare(one, ~one, np.array([0, 0, 1, 1])), compare(one, ~one)
+    assert both[0]["low"] == -100
+    assert both[1]["mcnemar_p"] == both[0]["mcnemar_p"]
+
+
 def test_the_interval_of_a_difference_is_paired():
     one, other = hits(500, 20, 5, 475)
     result = compare(one, other)
