@@ -45,3 +45,22 @@ def test_fewer_components_lose_neighbours_and_bytes(tmp_path: Path):
     assert rows["exact", 4]["recall_at_10"] < 0.95
     for engine in ("exact", "nmslib"):
         assert rows[engine, 4]["file_mib"] < rows[engine, 32]["file_mib"]
+
+
+def test_gradients_of_the_objectives_at_two_steps(tmp_path: Path):
+    release, corpus = ROOT / "assets/sample/META", tmp_path / "corpus"
+    preprocess = [sys.executable, "-m", "training", "preprocess", release, corpus]
+    subprocess.run(preprocess, cwd=ROOT, check=True, capture_output=True)
+    small = ["text_encoder.hidden=16", "text_encoder.layers=1", "text_encoder.heads=2"]
+    found = figures(
+        "benchmarks.gradients", "configs/train/tiny.cfg", corpus / "train", *small,
+        "objectives.dgi.weight=0.5", "--steps", "0", "2", "--batches", "1",
+    )  # fmt: skip
+    assert list(found) == ["0", "2"]
+    for objectives in found.values():
+        assert set(objectives) == {"text", "node", "intermodal", "dgi"}
+        assert all(row["norm"] > 0 and row["loss"] > 0 for row in objectives.values())
+        assert all(-1 <= objectives[n]["cosine"] <= 1 for n in ("node", "intermodal", "dgi"))
+        assert objectives["text"]["anchors"] > 0
+        assert "anchors" not in objectives["dgi"]
+    assert found["0"]["text"]["loss"] != found["2"]["text"]["loss"]

@@ -96,6 +96,18 @@ def train(config: Config, *, device: str = "cpu") -> Path:
 
     RETURNS (Path): The exported LM folder.
     """
+    with prepared(config, device) as run:
+        trainer = run.trainer()
+        trainer.train()
+        if run.processes.main:
+            run.export(trainer)
+        run.processes.wait()
+    return run.output / "lm"
+
+
+@contextmanager
+def prepared(config: Config, device: str = "cpu") -> Iterator["Run"]:
+    """Yield the run of a config with its language model and tokens in place, for sole use."""
     device = resolve_device(device)
     output = Path(config["paths"]["output"])
     output.mkdir(parents=True, exist_ok=True)
@@ -109,13 +121,7 @@ def train(config: Config, *, device: str = "cpu") -> Path:
             )
             _open_tokens(data, output)
         processes.wait()
-        run = Run(config, parts, data, output, device, identity, processes)
-        trainer = run.trainer()
-        trainer.train()
-        if processes.main:
-            run.export(trainer)
-        processes.wait()
-    return output / "lm"
+        yield Run(config, parts, data, output, device, identity, processes)
 
 
 def config_id(config: Config, data: TrainingSet) -> str:
