@@ -78,14 +78,19 @@ def parse_entry(path: Path, number: int, line: str) -> Facts:
 def write_documents(
     docs: Iterable[tuple[Doc, Facts]],
     output: Path,
-    form: Form,
+    form: Form | None,
     linker: BergamotLinker,
     *,
     candidates: bool = False,
     kb_url: str = "",
 ) -> None:
-    """Write documents, whole or not at all; of BRAT each file by itself."""
+    """Write documents, whole or not at all; of BRAT each file by itself.
+
+    form (Form | None): None is what the output's ending says, JSON lines for any but .html.
+    """
     key = linker.settings.spans_key
+    if form is None and output.suffix == ".html":
+        form = Form.html
     if output.suffix == ".spacy":
         store = DocBin(store_user_data=True)
         for doc, _ in docs:

@@ -9,7 +9,10 @@ from spacy_bergamot.cli.app import Pipeline, bergamot, explained, linker_of, loa
 from spacy_bergamot.cli.documents import Form, read_documents, write_documents
 
 Output = Annotated[Path, typer.Argument(help=".jsonl, .html, .spacy, or a folder for BRAT files")]
-FormOption = Annotated[Form, typer.Option("--format", help="Of an output that is not .spacy")]
+FormOption = Annotated[
+    Form | None,
+    typer.Option("--format", help="By the output's ending where not given: .html, .spacy or JSONL"),
+]
 Candidates = Annotated[bool, typer.Option("--candidates", help="Write them too")]
 KbUrl = Annotated[
     str, typer.Option(help="Of links in HTML; {} is the concept id, as in https://kb.org/{}")
@@ -21,7 +24,7 @@ def link_cli(
     pipeline: Pipeline,
     source: Annotated[Path, typer.Argument(help=".txt (a document a line), .jsonl or .spacy")],
     output: Output,
-    form: FormOption = Form.jsonl,
+    form: FormOption = None,
     candidates: Candidates = False,
     kb_url: KbUrl = "",
     n_process: Annotated[int, typer.Option(min=1, help="Processes")] = 1,
@@ -48,7 +51,7 @@ def export_cli(
     pipeline: Pipeline,
     source: Annotated[Path, typer.Argument(help="Linked documents, .spacy")],
     output: Output,
-    form: FormOption = Form.jsonl,
+    form: FormOption = None,
     candidates: Candidates = False,
     kb_url: KbUrl = "",
 ) -> None:

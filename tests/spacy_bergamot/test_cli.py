@@ -138,7 +138,7 @@ def test_documents_are_exported_without_linking_again(run, nlp, tmp_path: Path):
     ((start, end),) = first["offsets"]
     assert record["passages"][0]["text"][0][start:end] == first["text"][0] == "Bluthochdruck"
     url = "https://kb.example/{}"
-    run("export", tmp_path / "in.spacy", tmp_path / "o.html", "--format", "html", "--kb-url", url)
+    run("export", tmp_path / "in.spacy", tmp_path / "o.html", "--kb-url", url)
     page = (tmp_path / "o.html").read_text("utf8")
     assert 'href="https://kb.example/C01"' in page
     assert "example/NIL" not in page
