@@ -45,7 +45,8 @@ def main() -> None:
             for step in trange(max(arguments.steps) + 1, unit=" steps"):
                 if step in arguments.steps:
                     found[step] = measure(trainer, step, arguments.batches)
-                trainer.step(trainer.batches[step], step)
+                if step < max(arguments.steps):
+                    trainer.step(trainer.batches[step], step)
     for step, objectives in found.items():
         print(f"\nstep {step:<13}" + "".join(f"{column:>11}" for column in COLUMNS))
         for name, row in objectives.items():
@@ -58,10 +59,11 @@ def measure(trainer: Trainer, step: int, batches: int) -> dict[str, dict[str, fl
     """Return the figures of every objective, means over the last batches of the run."""
     model = trainer.model
     weights = dict(model.weights)
+    asked = {name: weight for name, weight in weights.items() if weight}
     gradient = GradientStep(model, Processes(), seed=0, cache=True, scaler=trainer.scaler)
     directions: dict[str, Tensor] = {}
     found: dict[str, dict[str, float]] = {}
-    for name, weight in weights.items():
+    for name, weight in asked.items():
         model.weights = {other: weight * (other == name) for other in weights}
         counts = Counts(getattr(model.objectives[name], "loss", None))
         vectors, losses = [], []

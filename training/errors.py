@@ -91,6 +91,7 @@ class Errors(metaclass=Coded):
     )
     T170 = "Unknown variant '{value}'. Choose one of: {choices}."
     T171 = "{path} is of a run with another config. Give another output folder, or remove this one."
+    T173 = "'{name}' is a variant's name already. Give the training set {path} another."
     T172 = "A training run ended with status {status}; {path} says:\n{end}"
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (

@@ -38,6 +38,9 @@ def test_variants_leave_out_what_they_say():
     assert list(chosen(config, ["rgcn"], {})) == [FULL, "rgcn"]
     with pytest.raises(BergamotError, match="T170"):
         chosen(config, ["without luck"], {})
+    for taken in (FULL, "before", "rgcn"):
+        with pytest.raises(BergamotError, match="T173"):
+            chosen(config, [], {taken: Path("german")})
     (_, full), (name, other) = chosen(config, [], {"German alone": Path("german")}).items()
     assert (name, other["paths"].pop("training_set")) == ("German alone", "german")
     full["paths"].pop("training_set")

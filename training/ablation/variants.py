@@ -65,10 +65,14 @@ def chosen(
 
     names (list[str]): All where empty, but for other training sets.
     training_sets (Mapping[str, Path]): The config with other training sets, by the name to give.
+    RAISES (BergamotError): T170 for an unknown variant, T173 for a training set with a variant's
+        name.
     """
     wanted = names or ([] if training_sets else list(VARIANTS))
     made = {name: variant(config, name) for name in dict.fromkeys([FULL, *wanted])}
     for name, path in training_sets.items():
+        if name in VARIANTS or name == BEFORE:
+            raise BergamotError(Errors.T173.format(name=name, path=path))
         made[name] = config.copy()
         made[name]["paths"]["training_set"] = str(path)
     kept: dict[str, Config] = {}

@@ -20,7 +20,7 @@ def bootstrap_interval(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Interval:
-    """Return the percentile interval of the mean of values (n,) under resampling of clusters.
+    """Return the percentile interval of the mean of values (n,) by the cluster bootstrap.
 
     A resample is drawn as the number of times that each distinct kind of cluster, by its sum and
     size, comes up: the same as drawing clusters, and next to free for hits of 0 and 1.

@@ -50,6 +50,19 @@ def test_the_manifest_names_its_knowledge_base_and_counts(tmp_path: Path) -> Non
     }
 
 
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_manifest_has_the_checksums_of_the_files_read(broken: bool, tmp_path: Path) -> None:
+    rows = [name(f"C{c}", f"{'long ' * 30}{c} {n}") for c in range(1000) for n in range(2)]
+    lines = [*rows[:50], "broken", *rows[50:]] if broken else rows
+    built = build(tmp_path, lines, [relation("C1", "C2")])
+    files = {entry["name"]: entry for entry in built.manifests["kb"]["sources"]}
+    assert set(files) == {"MRCONSO.RRF", "MRREL.RRF"}
+    for file, entry in files.items():
+        data = (tmp_path / "META" / file).read_bytes()
+        assert (entry["bytes"], entry["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
+    assert files["MRCONSO.RRF"]["bytes"] > 2 * (1 << 17)  # several pieces
+
+
 def test_training_on_some_languages_leaves_the_held_out_names_as_they_were(tmp_path: Path) -> None:
     rows = [
         name(f"C{c}", f"{language} {c} {number}", language)
