@@ -36,10 +36,7 @@ class Errors(metaclass=Coded):
     T111 = "{path} has no validation queries. Raise --valid-concepts."
     T112 = "{path}:{line} has another number of fields than it needs: '{text}'. Mend the line."
     T113 = "--mentions needs --dictionary: the names that mentions are paired with."
-    T114 = (
-        "{path} has {free} MiB free, and the unpacked release needs about {needed} MiB. Free some "
-        "space or write elsewhere."
-    )
+    T114 = "There are over {most} distinct values of {what}. Is that column what it should be?"
     T116 = "{path} cannot be read as {what}: {reason}. Mend or download the file again."
     T117 = "{path} does not exist. Give a file, or a folder of ontologies and tables."
     T118 = (

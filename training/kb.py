@@ -9,7 +9,6 @@ import typer
 
 from training.ontology.cli import import_ontologies
 from training.preprocess.filters import Filters
-from training.preprocess.release import plain_release
 from training.preprocess.tables import build_concept_table
 
 
@@ -39,11 +38,10 @@ def make_concept_table(sources: list[Path], output: Path, *, filters: Filters) -
     RAISES (BergamotError): As `import` and `preprocess` do.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
+    if len(sources) == 1 and _is_release(sources[0]):
+        return build_concept_table(sources[0], output, filters=filters)
     with tempfile.TemporaryDirectory(prefix=".kb-", dir=output.parent) as temporary:
         folder = Path(temporary)
-        if len(sources) == 1 and _is_release(sources[0]):
-            with plain_release(sources[0], folder) as meta:
-                return build_concept_table(meta, output, filters=filters)
         import_ontologies(sources, folder / "META")
         return build_concept_table(folder / "META", output, filters=filters)
 

@@ -14,7 +14,7 @@ from training.preprocess.memory import keep_freed_memory
 from training.preprocess.names import training_names
 from training.preprocess.pairs import Caps
 from training.preprocess.progress import timed
-from training.preprocess.release import plain_release
+from training.preprocess.release import find_tables
 from training.preprocess.tables import build_concept_table
 from training.preprocess.training_set import write_training_set
 
@@ -118,15 +118,14 @@ def preprocess(
     for name, share in {"held_out": held_out, "valid_concepts": valid_concepts}.items():
         if not 0 <= share < 1:
             raise BergamotError(Errors.T107.format(name=name, value=share))
-    with plain_release(meta, output) as folder:
-        announce_preprocessing(folder, output)
-        kb = build_concept_table(
-            folder,
-            output / "kb",
-            filters=filters,
-            add_inverses=add_inverses,
-            max_malformed=max_malformed,
-        )
+    announce_preprocessing(meta, output)
+    kb = build_concept_table(
+        meta,
+        output / "kb",
+        filters=filters,
+        add_inverses=add_inverses,
+        max_malformed=max_malformed,
+    )
     table = ConceptTable.open(output / "kb", checksums=False)
     require_known(
         "language", train_languages, known=kb["counts"]["aliases_by_language"], path=output / "kb"
@@ -158,7 +157,8 @@ def preprocess(
 
 def announce_preprocessing(meta: Path, output: Path) -> None:
     """Say what preprocessing takes, from the sizes of MRCONSO and MRREL."""
-    sizes = [f.stat().st_size for n in ("MRCONSO", "MRREL") if (f := meta / f"{n}.RRF").is_file()]
+    tables = find_tables(meta)
+    sizes = [tables[name].size for name in ("MRCONSO", "MRREL") if name in tables]
     if sum(sizes) >= _WORTH_SAYING:
         announce(
             "Preprocessing",

@@ -1,14 +1,20 @@
 """Which rows of a release belong in the knowledge base."""
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from training.errors import BergamotError, Errors
+from training.preprocess.keys import string_bytes, string_lengths
 
 SUPPRESSED = ("O", "Y", "E")
+_ALPHANUMERIC = np.array([code < 128 and chr(code).isalnum() for code in range(256)])
 
 
 @dataclass(frozen=True)
@@ -32,17 +38,42 @@ class Filters:
     semantic_groups: tuple[str, ...] = ()
     max_name_length: int = 1000
 
-    def name_problem(self) -> pl.Expr:
-        """Say by which filter a row of MRCONSO falls, or null."""
-        checks = {
-            "suppressed": pl.col("SUPPRESS").is_in(self.suppress),
-            "language": _not_in("LAT", self.languages),
-            "source": _not_in("SAB", self.sources),
-            "term type": _not_in("TTY", self.term_types),
-            "too long": pl.col("STR").str.len_chars() > self.max_name_length,
-            "without letters": ~pl.col("STR").str.contains(r"[\p{L}\p{N}]"),
-        }
-        return pl.coalesce(pl.when(check).then(pl.lit(why)) for why, check in checks.items())
+
+def outside(wanted: tuple[str, ...]) -> Callable[[str], bool]:
+    """Return what tells whether a filter drops a value; an empty filter drops none."""
+    return lambda value: bool(wanted) and value not in wanted
+
+
+def without_letters(strings: pa.LargeStringArray) -> np.ndarray:
+    """Tell of strings, none of them empty, which have neither letter nor digit."""
+    starts = np.cumsum(string_lengths(strings)) - string_lengths(strings)
+    unsure = np.flatnonzero(~_ALPHANUMERIC[string_bytes(strings)[starts]])
+    found = np.zeros(len(strings), dtype=bool)
+    texts = pl.Series(strings.take(pa.array(unsure)))
+    found[unsure] = ~texts.str.contains(r"[\p{L}\p{N}]").to_numpy()
+    return found
+
+
+def longer_than(characters: int, strings: pa.LargeStringArray) -> np.ndarray:
+    """Tell which strings have more characters."""
+    longer = string_lengths(strings) > characters  # bytes
+    longer[longer] = pc.utf8_length(strings.filter(pa.array(longer))).to_numpy() > characters
+    return longer
+
+
+def without(problems: dict[str, np.ndarray], dropped: Counter[str]) -> np.ndarray:
+    """Return the rows that have no problem, int64, and count the others by their first.
+
+    problems (dict[str, np.ndarray]): Of every problem which rows have it, bool (rows,).
+    dropped (Counter[str]): Is told how many rows each problem drops.
+    """
+    sound = np.ones(len(next(iter(problems.values()))), dtype=bool)
+    for problem, found in problems.items():
+        falls = int(np.count_nonzero(found & sound))
+        if falls:
+            dropped[problem] += falls
+            sound &= ~found
+    return np.flatnonzero(sound)
 
 
 def require_known(
@@ -58,7 +89,3 @@ def require_known(
             raise BergamotError(
                 Errors.T110.format(path=path, what=what, value=value, choices=choices)
             )
-
-
-def _not_in(column: str, wanted: tuple[str, ...]) -> pl.Expr:
-    return ~pl.col(column).is_in(wanted) if wanted else pl.lit(False)

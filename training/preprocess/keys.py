@@ -6,7 +6,9 @@ from math import prod
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
+WORD = 8  # bytes
 _CHUNK = 1 << 15  # numbers taken apart at a time; they stay in the processor's cache
 
 
@@ -37,24 +39,46 @@ def interned(strings: pl.Series) -> tuple[pl.Series, np.ndarray]:
     return strings.filter(pl.Series(fresh)), (np.cumsum(fresh, dtype=np.int32) - 1)[first]
 
 
-def sorted_ids(strings: pl.Series) -> tuple[pl.Series, np.ndarray]:
+def sorted_ids(strings: pa.LargeStringArray) -> tuple[pl.Series, np.ndarray]:
     """Return the distinct strings, sorted bytewise, and of every string its row there, int32.
 
     Strings of eight bytes, such as UMLS's ids, are sorted as numbers.
     """
-    if (strings.str.len_bytes() == 8).all():
-        words = strings.cast(pl.Binary).bin.reinterpret(dtype=pl.UInt64, endianness="big")
-        keys = words.to_numpy()
-        order = np.argsort(keys)
+    series = pl.Series(strings)
+    if (string_lengths(strings) == WORD).all():
+        keys = words(strings).byteswap()
+        order = np.argsort(keys, kind="stable")
         first = is_first(keys[order])
         ranks = np.empty(len(keys), dtype=np.int32)
         ranks[order] = np.cumsum(first, dtype=np.int32) - 1
-        return strings.gather(order[first]), ranks
-    distinct, rows = interned(strings)
+        return series.gather(order[first]), ranks
+    distinct, rows = interned(series)
     order = distinct.arg_sort().to_numpy()
     ranks = np.empty(len(order), dtype=np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return distinct.gather(order), ranks[rows]
+
+
+def string_lengths(strings: pa.LargeStringArray) -> np.ndarray:
+    """Return the bytes of every string, int64."""
+    return np.diff(_offsets(strings))
+
+
+def words(strings: pa.LargeStringArray) -> np.ndarray:
+    """Return strings of eight bytes each as little-endian numbers, uint64."""
+    return string_bytes(strings).view("<u8")
+
+
+def string_bytes(strings: pa.LargeStringArray) -> np.ndarray:
+    """Return the bytes of all strings, one after the other, uint8."""
+    offsets = _offsets(strings)
+    data = np.frombuffer(strings.buffers()[2] or b"", dtype=np.uint8)
+    return data[offsets[0] : offsets[-1]]
+
+
+def _offsets(strings: pa.LargeStringArray) -> np.ndarray:
+    offsets = np.frombuffer(strings.buffers()[1], dtype=np.int64)
+    return offsets[strings.offset : strings.offset + len(strings) + 1]
 
 
 def combined(columns: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:

@@ -1,111 +1,107 @@
 """MRREL rows between the concepts of the table."""
 
 from collections import Counter
-from math import prod
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
-from training.preprocess.filters import Filters
-from training.preprocess.ids import row_finder
-from training.preprocess.keys import combined, numbered, separated, sorted_distinct
+from spacy_bergamot.concepts import SCHEMAS
+from training.preprocess.filters import Filters, outside, without
+from training.preprocess.ids import RowFinder, row_finder
+from training.preprocess.keys import combined, separated, sorted_distinct
 from training.preprocess.rrf import RrfTable
+from training.preprocess.vocabulary import MOST, NO_LIMIT, Vocabulary
 
 INVERSE_REL = {"PAR": "CHD", "CHD": "PAR", "RB": "RN", "RN": "RB", "AQ": "QB", "QB": "AQ"}
-_PROBLEMS = (
-    "",
-    "suppressed",
-    "source",
-    "concept not in the table",
-    "from a concept to itself",
-)
-_LABEL = {"rel": "REL", "rela": "RELA", "source": "SAB"}
+_LABEL = {"REL": "rel", "RELA": "rela", "SAB": "source"}
+_NAMES = [*_LABEL.values()]
 
 
-def relation_frame(
+def relation_table(
     rel: RrfTable | None,
-    concepts: pl.DataFrame,
+    ids: pl.Series,
     *,
     filters: Filters,
     add_inverses: bool,
     dropped: Counter[str],
-) -> pl.DataFrame:
+) -> pa.Table:
     """Return head, rel, rela, tail, source: distinct, sorted by head, rel, rela, source, tail.
 
     Head is CUI1, and `rel` and `rela` say what the tail is to it. Rows carry the number of their
     label until the end: three strings would take four times the memory.
 
-    concepts (pl.DataFrame): CUI, concept (row).
+    ids (pl.Series): Of the concepts, whose rows heads and tails are.
     add_inverses (bool): Add every relation the other way round, as UMLS itself stores them.
     dropped (Counter[str]): Is told how many rows fell, and why.
+    RAISES (BergamotError): As `RrfTable.pieces` does.
     """
+    schema = SCHEMAS["relations"]
     if rel is None:
-        text = dict.fromkeys(_LABEL, pl.String)
-        return pl.DataFrame(schema={"head": pl.Int32, "tail": pl.Int32, **text})
-    row = row_finder(concepts["CUI"])
-    texts = {name: pl.col(column).cast(pl.Categorical) for name, column in _LABEL.items()}
-    rows = rel.rows.select(head=row("CUI1"), tail=row("CUI2"), **texts, fallen=_filtered(filters))
-    found = rows.select("head", "tail", *_LABEL, problem=pl.coalesce("fallen", _unlinked()))
-    read = found.collect(engine="streaming")
-    counts = read["problem"].value_counts().filter(pl.col("problem") > 0)
-    dropped.update({f"relations: {_PROBLEMS[code]}": n for code, n in counts.iter_rows()})
-    kept = read.filter(pl.col("problem") == 0)
-    kinds, kind = _kinds(kept.select(*_LABEL))
+        return schema.empty_table()
+    parts, kinds = _read(rel, row_finder(ids), filters, dropped)
     labels = _labels(kinds, add_inverses=add_inverses)
-    numbers = kinds.join(labels, on=[*_LABEL], how="left", maintain_order="left")
-    head, tail = kept["head"].to_numpy(), kept["tail"].to_numpy()
-    sizes = len(concepts), len(labels), len(concepts)
-    keys = combined((head, numbers["label"].to_numpy()[kind], tail), sizes)
-    if add_inverses:
-        inverse = combined((tail, numbers["inverse"].to_numpy()[kind], head), sizes)
-        keys = np.concatenate([keys, inverse])
+    numbers = kinds.join(labels, on=kinds.columns, how="left", maintain_order="left")
+    label, inverse = (numbers[column].to_numpy() for column in ("label", "inverse"))
+    sizes = len(ids), len(labels), len(ids)
+    keys = np.empty(sum(len(kind) for _, kind, _ in parts) << add_inverses, dtype=np.int64)
+    end = 0
+    for head, kind, tail in parts:
+        start, end = end, end + len(kind)
+        keys[start:end] = combined((head, label[kind], tail), sizes)
+        if add_inverses:
+            start, end = end, end + len(kind)
+            keys[start:end] = combined((tail, inverse[kind], head), sizes)
+    parts.clear()
     head, label, tail = separated(sorted_distinct(keys), sizes)
-    sorted_texts = labels.select(
-        pl.col(name).cast(pl.Enum(labels[name].unique().sort())) for name in _LABEL
+    columns = {"head": head, "tail": tail}
+    columns |= {column: _dictionary(labels[column], label) for column in kinds.columns}
+    return pa.table([columns[field.name] for field in schema], schema=schema)
+
+
+def _read(
+    rel: RrfTable, find: RowFinder, filters: Filters, dropped: Counter[str]
+) -> tuple[list[tuple[np.ndarray, np.ndarray, np.ndarray]], pl.DataFrame]:
+    """Return heads, kinds and tails of the kept rows, piece by piece, and the kinds' labels."""
+    words = {column: Vocabulary(f"{column} of {rel.source}") for column in ("SUPPRESS", *_LABEL)}
+    triples = Vocabulary("relations", most=NO_LIMIT)
+    suppressed, alien = filters.suppress.__contains__, outside(filters.sources)
+    parts = []
+    for rows in rel.pieces():
+        codes = {column: each.codes(rows.strings(column)) for column, each in words.items()}
+        head, tail = (find(rows.strings(column)) for column in ("CUI1", "CUI2"))
+        problems = {
+            "relations: suppressed": words["SUPPRESS"].apply(suppressed, codes["SUPPRESS"]),
+            "relations: source": words["SAB"].apply(alien, codes["SAB"]),
+            "relations: concept not in the table": (head < 0) | (tail < 0),
+            "relations: from a concept to itself": head == tail,
+        }
+        kept = without(problems, dropped)
+        triple = combined([codes[column][kept] for column in _LABEL], [MOST] * len(_LABEL))
+        parts.append((head[kept], triples.codes(pa.array(triple)), tail[kept]))
+    numbers = separated(np.array(triples.values, dtype=np.int64), [MOST] * len(_LABEL))
+    texts = {
+        name: [words[column].values[code] for code in codes]
+        for (column, name), codes in zip(_LABEL.items(), numbers, strict=True)
+    }
+    return parts, pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
+
+
+def _dictionary(labels: pl.Series, rows: np.ndarray) -> pa.DictionaryArray:
+    """Return the texts of labels by their rows."""
+    texts = labels.unique().sort()
+    codes = labels.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int16)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes[rows]), pa.array(texts.to_list(), pa.string())
     )
-    return pl.DataFrame({"head": head, "tail": tail}).hstack(sorted_texts[label])
-
-
-def _kinds(frame: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray]:
-    """Return the distinct rows of categories as text, and of every row its row there."""
-    examples, kind = np.zeros(1, dtype=np.int32), np.zeros(len(frame), dtype=np.int32)
-    for column in frame:
-        codes = column.to_physical().to_numpy()
-        sizes = len(examples), int(codes.max(initial=0)) + 1
-        examples, kind = numbered(combined((kind, codes), sizes), prod(sizes))
-    return frame[examples].cast(pl.String), kind
-
-
-def _filtered(filters: Filters) -> pl.Expr:
-    """Return the filter that a row of MRREL falls by, as its position in _PROBLEMS, or null."""
-    checks = [pl.when(pl.col("SUPPRESS").is_in(filters.suppress)).then(_code("suppressed"))]
-    if filters.sources:
-        checks.append(pl.when(~pl.col("SAB").is_in(filters.sources)).then(_code("source")))
-    return pl.coalesce(checks)
-
-
-def _unlinked() -> pl.Expr:
-    """Return what speaks against a row's ends likewise; 0 is nothing."""
-    missing = (pl.col("head") < 0) | (pl.col("tail") < 0)
-    return (
-        pl.when(missing)
-        .then(_code("concept not in the table"))
-        .when(pl.col("head") == pl.col("tail"))
-        .then(_code("from a concept to itself"))
-        .otherwise(_code(""))
-    )
-
-
-def _code(problem: str) -> pl.Expr:
-    return pl.lit(_PROBLEMS.index(problem), pl.UInt8)
 
 
 def _labels(labels: pl.DataFrame, *, add_inverses: bool) -> pl.DataFrame:
     """Return the distinct rel, rela and source, sorted, with label (row) and inverse (row)."""
     if add_inverses:
         labels = pl.concat([labels, _inverse(labels)]).unique()
-    labels = labels.sort(*_LABEL).with_row_index("label")
-    inverse = _inverse(labels).join(labels, on=[*_LABEL], how="left", maintain_order="left")
+    labels = labels.sort(*_NAMES).with_row_index("label")
+    inverse = _inverse(labels).join(labels, on=_NAMES, how="left", maintain_order="left")
     return labels.with_columns(inverse=inverse["label"])
 
 

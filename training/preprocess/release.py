@@ -1,116 +1,95 @@
-"""A release's files as plain RRF, whether they lie in a folder, gzipped or still in the archive."""
+"""The tables of a release, whether they lie in a folder, gzipped or still in the archive."""
 
 import gzip
-import logging
-import shutil
-import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from spacy_bergamot.files import explained_write_errors
 from training.errors import BergamotError, Errors
-from training.preprocess.progress import timed
-from training.preprocess.rrf import COLUMNS
 
-_PIECE = 1 << 22
-
-logger = logging.getLogger(__name__)
+TABLES = ("MRCONSO", "MRREL", "MRSTY", "MRDEF", "MRRANK", "MRSAB")
+_GZIPPED = b"\x1f\x8b"
+_SHRUNK = 8  # times that gzip makes RRF smaller, about
 
 
-@contextmanager
-def plain_release(meta: Path, workplace: Path) -> Iterator[Path]:
-    """Yield a folder of plain RRF files.
+@dataclass(frozen=True)
+class Source:
+    """Where a table is.
 
-    meta (Path): A folder with MRCONSO.RRF or MRCONSO.RRF.gz and its like, or a release's archive.
-        Plain files are read where they are; the tables in use of the others are unpacked, piece
-        by piece, into a temporary folder in `workplace`.
-    RAISES (BergamotError): T101 if there is no MRCONSO, T102 for a broken archive, T114 if the
-        disk is too small.
+    path (Path): Its file, or the archive that it is in.
+    member (str | None): Its name in the archive.
     """
-    packed = _packed(meta)
-    if not packed:
-        yield meta
-        return
-    workplace.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=workplace) as name:
-        folder = Path(name)
-        _check_space(packed, folder)
-        for table in COLUMNS:
-            plain = meta / f"{table}.RRF"
-            if plain.is_file():
-                (folder / plain.name).symlink_to(plain.resolve())
-            elif table in packed:
-                with timed(f"Unpacking {table}"):
-                    target = folder / f"{table}.RRF"
-                    with explained_write_errors(target):
-                        _unpack(packed[table], target)
-        yield folder
 
+    path: Path
+    member: str | None = None
 
-def _packed(meta: Path) -> dict[str, tuple[Path, str | None]]:
-    """Return {table: (file, member of the archive or None)} of the tables to unpack."""
-    if meta.is_dir():
-        files = {table: meta / f"{table}.RRF.gz" for table in COLUMNS}
-        present = {t: (f, None) for t, f in files.items() if f.is_file()}
-        return {t: v for t, v in present.items() if not (meta / f"{t}.RRF").is_file()}
-    if not meta.is_file():
-        raise BergamotError(Errors.T101.format(path=meta / "MRCONSO.RRF"))
-    try:
-        with zipfile.ZipFile(meta) as archive:
-            members = archive.namelist()
-    except (zipfile.BadZipFile, OSError) as reason:
-        raise BergamotError(Errors.T102.format(path=meta, reason=reason)) from None
-    found: dict[str, tuple[Path, str | None]] = {}
-    for table in COLUMNS:
-        for member in members:
-            if member.rpartition("/")[2] in (f"{table}.RRF", f"{table}.RRF.gz"):
-                found[table] = (meta, member)
-    if "MRCONSO" not in found:
-        raise BergamotError(Errors.T101.format(path=f"{meta} (MRCONSO.RRF in the archive)"))
-    return found
+    def __str__(self) -> str:
+        return f"{self.path} ({self.member})" if self.member else str(self.path)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the table as it is read; about, where it is gzipped."""
+        size = self.path.stat().st_size
+        if self.member is not None:
+            with zipfile.ZipFile(self.path) as archive:
+                size = archive.getinfo(self.member).file_size
+        return size * (_SHRUNK if (self.member or self.path.name).endswith(".gz") else 1)
 
-def _unpack(source: tuple[Path, str | None], target: Path) -> None:
-    path, member = source
-    try:
-        with _opened(path, member) as stream, target.open("wb") as out:
-            shutil.copyfileobj(stream, out, _PIECE)
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as reason:
-        if isinstance(reason, OSError) and not isinstance(reason, gzip.BadGzipFile):
-            raise
-        where = f"{path} ({member})" if member else str(path)
-        raise BergamotError(Errors.T102.format(path=where, reason=reason)) from None
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open the table for reading; what is gzipped is told by its content."""
+        with self._raw() as raw:
+            gzipped = raw.read(len(_GZIPPED)) == _GZIPPED
+        with self._raw() as raw:
+            if not gzipped:
+                yield raw
+                return
+            with gzip.GzipFile(fileobj=raw) as stream:
+                yield stream  # type: ignore[misc]
 
-
-@contextmanager
-def _opened(path: Path, member: str | None) -> Iterator[IO[bytes] | gzip.GzipFile]:
-    if member is None:
-        with gzip.open(path) as stream:
-            yield stream
-        return
-    with zipfile.ZipFile(path) as archive, archive.open(member) as inside:
-        if member.endswith(".gz"):
-            with gzip.open(inside) as stream:
+    @contextmanager
+    def _raw(self) -> Iterator[IO[bytes]]:
+        if self.member is None:
+            with self.path.open("rb", buffering=0) as stream:
                 yield stream
-        else:
+            return
+        with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as inside:
             yield inside
 
 
-def _check_space(packed: dict[str, tuple[Path, str | None]], folder: Path) -> None:
-    """Raise unless the disk can take the unpacked files: their size, or 8 times the gzipped."""
-    needed = 0
-    for path, member in packed.values():
-        size = path.stat().st_size
-        if member is not None:
-            with zipfile.ZipFile(path) as archive:
-                size = archive.getinfo(member).file_size
-        gzipped = (member or path.name).endswith(".gz")
-        needed += size * (8 if gzipped else 1)
-    free = shutil.disk_usage(folder).free
-    if needed > free:
-        message = Errors.T114.format(path=folder.parent, needed=needed >> 20, free=free >> 20)
-        raise BergamotError(message)
+def find_tables(meta: Path) -> dict[str, Source]:
+    """Return the tables of a release that are there.
+
+    meta (Path): A folder with MRCONSO.RRF or MRCONSO.RRF.gz and its like, or a release's archive.
+    RAISES (BergamotError): T101 if there is no MRCONSO, T102 for a broken archive.
+    """
+    if meta.is_dir():
+        files = {t: (meta / f"{t}.RRF", meta / f"{t}.RRF.gz") for t in TABLES}
+        found = {t: [Source(file) for file in both if file.is_file()] for t, both in files.items()}
+        tables = {table: sources[0] for table, sources in found.items() if sources}
+    else:
+        tables = _in_archive(meta)
+    if "MRCONSO" not in tables:
+        inside = f"{meta} (MRCONSO.RRF in the archive)"
+        path = inside if meta.is_file() else meta / "MRCONSO.RRF"
+        raise BergamotError(Errors.T101.format(path=path))
+    return tables
+
+
+def _in_archive(path: Path) -> dict[str, Source]:
+    if not path.is_file():
+        return {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.namelist()
+    except (zipfile.BadZipFile, OSError) as reason:
+        raise BergamotError(Errors.T102.format(path=path, reason=reason)) from None
+    return {
+        table: Source(path, member)
+        for member in members
+        for table in TABLES
+        if member.rpartition("/")[2] in (f"{table}.RRF", f"{table}.RRF.gz")
+    }

@@ -1,4 +1,4 @@
-"""Lazy readers of UMLS's Rich Release Format.
+"""UMLS's Rich Release Format, read once: checked, hashed and taken apart piece by piece.
 
 A line is `field|field|…|` and ends with a line feed, which a carriage return may precede; nothing
 else ends a line, quotes are ordinary characters, and no value means missing. A malformed line is
@@ -7,15 +7,18 @@ counted, named and skipped; too large a share of them stops the run.
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from training.errors import BergamotError, Errors
+from training.preprocess.release import Source, find_tables
 
 COLUMNS = {
     "MRCONSO": "CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF",
@@ -34,113 +37,213 @@ _KEYS = {
     "MRRANK": ["RANK", "SAB"],
     "MRSAB": ["RSAB"],
 }
-_NO_SEPARATOR = "\x1e"  # makes polars read a line as one field; what follows one is cut off
-_REPLACED = "\ufffd"  # what polars, like others before it, puts for bytes that are not UTF-8
-_END = "END"  # what follows the last separator: nothing
-_RARE = (b"\r", _NO_SEPARATOR.encode())
-_PIECE = 1 << 17  # bytes; stays in the processor's cache
+_MARK = b"\xef\xbb\xbf"  # of UTF-8, which some editors put at the beginning
+_REPLACED = "\ufffd"  # what an earlier conversion puts for bytes that are not UTF-8
+_PIECE = 1 << 20  # bytes; stays in the processor's cache
 _SHOWN = 10
+_BROKEN = (OSError, EOFError, RuntimeError, zlib.error, BadZipFile)
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
+class Rows:
+    """Well-formed lines of a table.
+
+    data (bytes): The lines.
+    ends (np.ndarray): Positions of the separators that end the fields, int64 (rows, columns).
+    columns (Sequence[str]): The columns' names.
+    """
+
+    def __init__(self, data: bytes, ends: np.ndarray, columns: Sequence[str]) -> None:
+        self._data = data
+        self._ends = ends
+        self._places = {name: place for place, name in enumerate(columns)}
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def strings(self, column: str, rows: np.ndarray | None = None) -> pa.LargeStringArray:
+        """Return the fields of a column, of these rows where they are given."""
+        starts, ends = self._span(column)
+        if rows is not None:
+            starts, ends = starts[rows], ends[rows]
+        count = len(starts)
+        # Fields alternate with what lies between them: so Arrow sees strings without gaps.
+        offsets = np.zeros(2 * count + 1, dtype=np.int64)
+        offsets[:-1:2], offsets[1::2] = starts, ends
+        offsets[-1] = offsets[-2] if count else 0
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self._data)]
+        fields = pa.Array.from_buffers(pa.large_string(), 2 * count, buffers)
+        return fields.take(pa.array(np.arange(0, 2 * count, 2)))
+
+    def has_empty(self, column: str) -> bool:
+        """Tell whether a field of the column is empty."""
+        starts, ends = self._span(column)
+        return bool((starts == ends).any())
+
+    def _span(self, column: str) -> tuple[np.ndarray, np.ndarray]:
+        place = self._places[column]
+        if place:
+            return self._ends[:, place - 1] + 1, self._ends[:, place]
+        starts = np.zeros(len(self), dtype=np.int64)
+        np.add(self._ends[:-1, -1], len("|\n"), out=starts[1:])
+        return starts, self._ends[:, 0]
+
+
 class RrfTable:
-    """One file of a release.
+    """A table of a release. It can be read once, and then has `read`, `malformed` and `file`.
 
-    rows (pl.LazyFrame): Its well-formed rows under their column names.
-    read, malformed (int): Lines in the file, and those that were skipped.
-    file (dict): The file's name, bytes and sha256.
-    """
-
-    rows: pl.LazyFrame
-    read: int
-    malformed: int
-    file: dict[str, Any]
-
-
-def open_rrf(folder: Path, table: str, *, max_malformed: float = 0.001) -> RrfTable | None:
-    """Open a table of a release, or return None where there is no such file.
-
-    table (str): MRCONSO, MRREL, MRSTY, MRDEF, MRRANK or MRSAB.
+    name (str): MRCONSO, MRREL, MRSTY, MRDEF, MRRANK or MRSAB.
+    source (Source): Where it is.
     max_malformed (float): Share of malformed lines above which the run stops.
-    RAISES (BergamotError): T102 for an unreadable file, T103 for too many malformed lines.
+    read, malformed (int): Lines in the table, and those that were skipped.
+    file (dict): The table's file name, its bytes and their SHA-256.
     """
-    path = folder / f"{table}.RRF"
-    if not path.is_file():
-        return None
-    names = COLUMNS[table].split()
-    try:
-        screened, digest = _screen(path, len(names), [names.index(key) for key in _KEYS[table]])
-        file = {"name": path.name, "bytes": path.stat().st_size, "sha256": digest}
-        if screened is not None:
-            return RrfTable(_rows(path, names), screened, 0, file)
-        read = _lines(path).select(pl.len()).collect(engine="streaming").item()
-        parts = pl.col("line").str.split_exact("|", len(names)).struct.rename_fields([*names, _END])
-        parsed = _lines(path).with_columns(parts.alias("parts")).unnest("parts")
-        problem = _problem(len(names), _KEYS[table])
-        bad = parsed.select("number", problem=problem).drop_nulls().collect(engine="streaming")
-    except (pl.exceptions.PolarsError, OSError) as reason:
-        raise BergamotError(Errors.T102.format(path=path, reason=reason)) from None
-    _report(path, bad.sort("number"), read, max_malformed)
-    return RrfTable(parsed.filter(problem.is_null()).select(names), read, bad.height, file)
 
+    def __init__(self, name: str, source: Source, *, max_malformed: float = 0.001) -> None:
+        self.name = name
+        self.source = source
+        self.max_malformed = max_malformed
+        self.columns = COLUMNS[name].split()
+        self.read = self.malformed = 0
+        self.file: dict[str, Any] = {}
 
-def _screen(path: Path, columns: int, keys: list[int]) -> tuple[int | None, str]:
-    """Return how many lines there are, or None if the thorough check must look at them.
+    def pieces(self) -> Iterator[Rows]:
+        """Yield the well-formed rows, some thousands at a time.
 
-    Without taking lines apart or decoding them, which costs several times the reading: in a
-    file whose lines all have so many separators, these and the line feeds make a table. The file
-    is read once for this and for its SHA-256, which is returned beside.
+        RAISES (BergamotError): T102 for an unreadable table, T103 for too many malformed lines.
+        """
+        shown: list[str] = []
+        digest, size = hashlib.sha256(), 0
 
-    keys (list[int]): Positions of the columns that must not be empty.
-    """
-    read, sound = 0, True
-    digest = hashlib.sha256()
-    for piece in _whole_lines(path, digest.update):
-        lines = _sound_lines(piece, columns, keys) if sound else None
-        sound = lines is not None
-        read += lines or 0
-    return (read if sound else None), digest.hexdigest()
+        def told(piece: bytes) -> None:
+            nonlocal size
+            digest.update(piece)
+            size += len(piece)
 
+        for data in _whole_lines(_raw_pieces(self.source), told):
+            if b"\r" in data:
+                data = data.replace(b"\r\n", b"\n")
+            rows = self._rows(data)
+            if rows is None:
+                rows = self._rows(self._without_malformed(data, shown))
+            if rows is not None:
+                self.read += len(rows)
+                yield rows
+        self._report(shown)
+        self.file = {"name": f"{self.name}.RRF", "bytes": size, "sha256": digest.hexdigest()}
 
-def _sound_lines(piece: bytes, columns: int, keys: list[int]) -> int | None:
-    if any(rare in piece for rare in _RARE) or not _is_utf8(piece):
-        return None
-    codes = np.frombuffer(piece, dtype=np.uint8)
-    feeds = codes == ord("\n")
-    lines = int(np.count_nonzero(feeds))
-    ends = np.flatnonzero((codes == ord("|")) | feeds)
-    if len(ends) != lines * (columns + 1):
-        return None
-    fields = ends.reshape(lines, columns + 1)
-    line_ends = fields[:, -1]
-    before = np.r_[-1, line_ends[:-1]]
-    if not feeds[line_ends].all() or (line_ends - fields[:, -2] > 1).any():
-        return None
-    for key in keys:
-        if (fields[:, key] - (fields[:, key - 1] if key else before) == 1).any():
+    def frame(self, *columns: str) -> pl.DataFrame:
+        """Return columns of all rows, as strings. RAISES (BergamotError): As `pieces` does."""
+        chunks: dict[str, list[pa.Array]] = {column: [] for column in columns}
+        for rows in self.pieces():
+            for column in columns:
+                chunks[column].append(rows.strings(column))
+        arrays = {c: pa.chunked_array(parts, pa.large_string()) for c, parts in chunks.items()}
+        return pl.DataFrame(pl.from_arrow(pa.table(arrays)))
+
+    def _rows(self, data: bytes) -> Rows | None:
+        """Return the rows of lines, or None if one of them is malformed or there is none.
+
+        Lines are not looked at one by one: where there are so many separators for so many line
+        feeds, and each line feed follows one of them at the right distance, all is well.
+        """
+        codes = np.frombuffer(data, dtype=np.uint8)
+        lines = int(np.count_nonzero(codes == ord("\n")))
+        bars = np.flatnonzero(codes == ord("|"))
+        if not lines or len(bars) != lines * len(self.columns):
             return None
-    return lines
+        if b"\r" in data or not _is_utf8(data):
+            return None
+        ends = bars.reshape(lines, len(self.columns))
+        if not (codes[ends[:, -1] + 1] == ord("\n")).all():
+            return None
+        rows = Rows(data, ends, self.columns)
+        return None if any(rows.has_empty(key) for key in _KEYS[self.name]) else rows
+
+    def _without_malformed(self, data: bytes, shown: list[str]) -> bytes:
+        """Return the well-formed lines; count the others and note the first of them in `shown`."""
+        kept = []
+        lines = data.removesuffix(b"\n").split(b"\n")
+        for number, line in enumerate(lines, self.read + 1):
+            problem = self._problem(line)
+            if problem is None:
+                kept.append(line + b"\n")
+            elif len(shown) < _SHOWN:
+                shown.append(f"{self.source}:{number}: {problem}")
+        self.malformed += len(lines) - len(kept)
+        self.read += len(lines) - len(kept)
+        return b"".join(kept)
+
+    def _problem(self, line: bytes) -> str | None:
+        """Say what is wrong with a line, if anything is."""
+        fields = line.split(b"|")
+        found, columns = len(fields) - 1, len(self.columns)
+        if found != columns:
+            return f"{found} columns where {columns} belong"
+        if fields[-1]:
+            return "text after the last |"
+        if b"\r" in line:
+            return "a carriage return inside the line"
+        if not _is_utf8(line):
+            return "not UTF-8, or marked U+FFFD by an earlier conversion"
+        keys = _KEYS[self.name]
+        if not all(fields[self.columns.index(key)] for key in keys):
+            return f"{' or '.join(keys)} is empty"
+        return None
+
+    def _report(self, shown: list[str]) -> None:
+        if not self.malformed:
+            return
+        text = "\n".join(shown + (["…"] if self.malformed > _SHOWN else []))
+        if self.malformed > self.max_malformed * self.read:
+            raise BergamotError(
+                Errors.T103.format(
+                    path=self.source,
+                    malformed=self.malformed,
+                    read=self.read,
+                    share=self.malformed / self.read,
+                    allowed=self.max_malformed,
+                    lines=text,
+                )
+            )
+        logger.warning("Skipping %d malformed lines:\n%s", self.malformed, text)
 
 
-def _whole_lines(path: Path, told: Callable[[bytes], None]) -> Iterator[bytes]:
-    """Yield a file in pieces that end with a line feed, which the last line may lack.
+def open_release(meta: Path, *, max_malformed: float = 0.001) -> dict[str, RrfTable]:
+    """Return the tables of a release that are there.
+
+    meta (Path), RAISES (BergamotError): As in `find_tables`.
+    max_malformed (float): Share of malformed lines above which reading a table stops.
+    """
+    tables = find_tables(meta).items()
+    return {name: RrfTable(name, source, max_malformed=max_malformed) for name, source in tables}
+
+
+def _raw_pieces(source: Source) -> Iterator[bytes]:
+    try:
+        with source.open() as stream:
+            while piece := stream.read(_PIECE):
+                yield piece
+    except _BROKEN as reason:
+        raise BergamotError(Errors.T102.format(path=source, reason=reason)) from None
+
+
+def _whole_lines(pieces: Iterable[bytes], told: Callable[[bytes], None]) -> Iterator[bytes]:
+    """Yield pieces that end with a line feed, which the last line may lack.
 
     told (Callable[[bytes], None]): Is told what was read, as it is.
     """
-    rest = b""
-    with path.open("rb", buffering=0) as stream:
-        while piece := stream.read(_PIECE):
-            told(piece)
-            head, feed, tail = piece.rpartition(b"\n")
-            if feed:
-                yield b"".join((rest, head, feed))
-                rest = tail
-            else:
-                rest += piece
-    if rest:
-        yield rest + b"\n"
+    rest: list[bytes] = []
+    for number, piece in enumerate(pieces):
+        told(piece)
+        head, feed, tail = piece.removeprefix(b"" if number else _MARK).rpartition(b"\n")
+        if feed:
+            yield b"".join((*rest, head, feed))
+            rest = []
+        rest.append(tail)
+    if last := b"".join(rest):
+        yield last + b"\n"
 
 
 def _is_utf8(text: bytes) -> bool:
@@ -148,69 +251,3 @@ def _is_utf8(text: bytes) -> bool:
         return text.isascii() or _REPLACED not in text.decode()
     except UnicodeDecodeError:
         return False
-
-
-def _rows(path: Path, names: list[str]) -> pl.LazyFrame:
-    """Return the rows of a file that has no malformed line."""
-    return pl.scan_csv(
-        path,
-        separator="|",
-        has_header=False,
-        quote_char=None,
-        eol_char="\n",
-        encoding="utf8-lossy",
-        schema=dict.fromkeys([*names, _END], pl.String),
-        glob=False,
-    ).select(pl.col(names).fill_null(""))
-
-
-def _lines(path: Path) -> pl.LazyFrame:
-    """Return number (from 1) and line (null if it is empty) of every line."""
-    return pl.scan_csv(
-        path,
-        separator=_NO_SEPARATOR,
-        truncate_ragged_lines=True,
-        has_header=False,
-        quote_char=None,
-        eol_char="\n",
-        encoding="utf8-lossy",
-        schema={"line": pl.String},
-        glob=False,
-    ).with_row_index("number", offset=1)
-
-
-def _problem(columns: int, keys: list[str]) -> pl.Expr:
-    """Say what is wrong with a line, or null."""
-    line = pl.col("line").fill_null("")
-    found = line.str.count_matches("|", literal=True)
-    empty = pl.any_horizontal(pl.col(key).fill_null("") == "" for key in keys)
-    checks = [
-        (found != columns, pl.format("{} columns where {} belong", found, pl.lit(columns))),
-        (pl.col(_END) != "", pl.lit("text after the last |")),
-        (line.str.contains("\r", literal=True), pl.lit("a carriage return inside the line")),
-        (
-            line.str.contains(_REPLACED, literal=True),
-            pl.lit("not UTF-8, or marked U+FFFD by an earlier conversion"),
-        ),
-        (empty, pl.lit(f"{' or '.join(keys)} is empty")),
-    ]
-    return pl.coalesce(pl.when(check).then(why) for check, why in checks)
-
-
-def _report(path: Path, bad: pl.DataFrame, read: int, max_malformed: float) -> None:
-    if not bad.height:
-        return
-    shown = [f"{path}:{n}: {what}" for n, what in bad.head(_SHOWN).iter_rows()]
-    text = "\n".join(shown + (["…"] if bad.height > _SHOWN else []))
-    if bad.height > max_malformed * read:
-        raise BergamotError(
-            Errors.T103.format(
-                path=path,
-                malformed=bad.height,
-                read=read,
-                share=bad.height / read,
-                allowed=max_malformed,
-                lines=text,
-            )
-        )
-    logger.warning("Skipping %d malformed lines:\n%s", bad.height, text)

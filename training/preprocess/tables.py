@@ -13,12 +13,14 @@ import pyarrow.compute as pc
 
 from spacy_bergamot.concepts import SCHEMAS, ConceptTable
 from training.errors import BergamotError, Errors
-from training.preprocess.filters import Filters, require_known
+from training.preprocess.atoms import read_atoms
+from training.preprocess.concept_types import read_types, wanted_concepts
+from training.preprocess.filters import Filters
 from training.preprocess.keys import combined, first_rows, is_first, sorted_ids
 from training.preprocess.progress import timed
-from training.preprocess.relations import relation_frame
-from training.preprocess.rrf import COLUMNS, RrfTable, open_rrf
-from training.preprocess.semantic_types import semantic_types
+from training.preprocess.relations import relation_table
+from training.preprocess.release import TABLES
+from training.preprocess.rrf import RrfTable, open_release
 
 logger = logging.getLogger(__name__)
 
@@ -33,94 +35,71 @@ def build_concept_table(
 ) -> dict[str, Any]:
     """Read a release's RRF files and write them as a concept table.
 
-    meta (Path): Folder with MRCONSO.RRF; MRREL, MRSTY, MRDEF, MRRANK and MRSAB are optional.
+    meta (Path): Folder with MRCONSO.RRF or .gz, or a release's archive; MRREL, MRSTY, MRDEF,
+        MRRANK and MRSAB are optional.
     add_inverses (bool): Add the inverse of every relation, for sources that store one direction.
     max_malformed (float): Share of a file's lines that may be malformed; they are skipped.
     RETURNS (dict): The table's manifest.
     RAISES (BergamotError): T101 if MRCONSO is missing, T102 if it is empty, T103 if too much of a
         file is malformed, T104 if no concept is left, T110 for a filter that fits no row.
     """
-    with timed("Checking the RRF files"):
-        release = {name: open_rrf(meta, name, max_malformed=max_malformed) for name in COLUMNS}
-    conso = release["MRCONSO"]
-    if conso is None:
-        raise BergamotError(Errors.T101.format(path=meta / "MRCONSO.RRF"))
-    if not conso.read:
-        raise BergamotError(Errors.T102.format(path=meta / "MRCONSO.RRF", reason="it is empty"))
-    for name, table in release.items():
-        if table is None:
-            logger.warning("%s is missing; going on without it", meta / f"{name}.RRF")
+    release = open_release(meta, max_malformed=max_malformed)
+    missing = [name for name in TABLES if name not in release]
+    for name in missing:
+        logger.warning("%s is missing; going on without it", meta / f"{name}.RRF")
     dropped: Counter[str] = Counter()
     with timed("Reading the names"):
-        _check_filters(meta, conso, filters)
-        types = _types(release["MRSTY"])
-        names = _names(conso, release["MRRANK"], filters, dropped)
-        names = _with_types(meta, names, types, filters, dropped)
+        cuis, names = read_atoms(release["MRCONSO"], release.get("MRRANK"), filters, dropped)
+        ids, rows = sorted_ids(cuis)
+        names = names.with_columns(concept=rows)
+        types, known = read_types(release.get("MRSTY"), ids)
+    if filters.semantic_types or filters.semantic_groups:
+        wanted = wanted_concepts(types, known, filters, path=meta / "MRSTY.RRF")
+        before = names.height
+        ids, names, types = _only(wanted, ids, names, types)
+        dropped["names: semantic type"] += before - names.height
     if not names.height:
         raise BergamotError(Errors.T104.format(path=meta, dropped=dict(dropped)))
-    ids, rows = sorted_ids(names["CUI"])
-    concepts = pl.DataFrame({"CUI": ids, "concept": np.arange(len(ids), dtype=np.int32)})
-    names = _best_first(names.drop("CUI").with_columns(concept=rows), len(ids))
+    names = _best_first(names, len(ids))
     with timed("Reading the relations"):
-        relations = relation_frame(
-            release["MRREL"], concepts, filters=filters, add_inverses=add_inverses, dropped=dropped
+        relations = relation_table(
+            release.get("MRREL"), ids, filters=filters, add_inverses=add_inverses, dropped=dropped
         )
     tables = {
-        "concepts": _arrow(_concepts(concepts, names, release["MRDEF"], filters), "concepts"),
+        "concepts": _arrow(_concepts(ids, names, release.get("MRDEF"), filters), "concepts"),
         "aliases": _arrow(_aliases(names), "aliases"),
-        "types": _arrow(types.join(concepts, on="CUI").sort("concept", "type"), "types"),
+        "types": _arrow(types, "types"),
         "codes": _arrow(_codes(names), "codes"),
-        "relations": _arrow(relations, "relations"),
+        "relations": relations,
     }
+    versions = _release(release.get("MRSAB"))
     with timed("Writing the concept table"):
         return ConceptTable.write(
             output,
             tables,
-            release=_release(release["MRSAB"]),
-            sources=[table.file for table in release.values() if table is not None],
-            missing=[f"{name}.RRF" for name, table in release.items() if table is None],
+            release=versions,
+            sources=[release[name].file for name in TABLES if name in release],
+            missing=[f"{name}.RRF" for name in missing],
             options={**asdict(filters), "add_inverses": add_inverses},
             counts=_counts(release, dropped, tables),
             versions={"polars": pl.__version__, "pyarrow": pa.__version__},
         )
 
 
-def _check_filters(meta: Path, conso: RrfTable, filters: Filters) -> None:
-    wanted = {
-        "LAT": ("language", filters.languages),
-        "SAB": ("source", filters.sources),
-        "TTY": ("term type", filters.term_types),
-    }
-    for column, (what, values) in wanted.items():
-        if values:
-            known = conso.rows.select(pl.col(column).unique()).collect(engine="streaming")
-            path = meta / "MRCONSO.RRF"
-            require_known(what, values, known=known[column].to_list(), path=path)
-
-
-def _names(
-    conso: RrfTable, rank: RrfTable | None, filters: Filters, dropped: Counter[str]
-) -> pl.DataFrame:
-    """Return the kept rows of MRCONSO with their merit, for which see `_best_first`."""
-    place, places = pl.lit(0, pl.Int64), 1
-    rows = conso.rows
-    if rank is not None:
-        numbers = rank.rows.select("SAB", "TTY", pl.col("RANK").cast(pl.Int64, strict=False))
-        ranks = numbers.group_by("SAB", "TTY").agg(pl.col("RANK").max()).collect()
-        places = ranks.height + 1
-        best = pl.col("RANK").rank("dense", descending=True).cast(pl.Int64) - 1
-        rows = rows.join(ranks.lazy().with_columns(place=best), on=["SAB", "TTY"], how="left")
-        place = pl.col("place").fill_null(ranks.height)
-    merit = (pl.col("LAT") != "ENG").cast(pl.Int64) * places + place
-    for column, preferred in {"ISPREF": "Y", "TS": "P", "STT": "PF"}.items():
-        merit = merit * 2 + (pl.col(column) != preferred)
-    texts = pl.col("LAT", "SAB", "TTY").cast(pl.Categorical)
-    problem = filters.name_problem().cast(pl.Categorical)
-    read = rows.select("CUI", texts, "CODE", "STR", merit=merit, problem=problem)
-    names = read.collect(engine="streaming")
-    counts = names.group_by("problem").len()
-    dropped.update({f"names: {why}": n for why, n in counts.iter_rows() if why})
-    return names.filter(pl.col("problem").is_null()).drop("problem")
+def _only(
+    wanted: pl.Series, ids: pl.Series, names: pl.DataFrame, types: pl.DataFrame
+) -> tuple[pl.Series, pl.DataFrame, pl.DataFrame]:
+    """Return the ids, names and types of these concepts alone, numbered anew."""
+    kept = np.zeros(len(ids), dtype=bool)
+    kept[wanted.to_numpy()] = True
+    number = np.cumsum(kept, dtype=np.int32) - 1
+    frames = [
+        frame.filter(pl.Series(kept[frame["concept"].to_numpy()])).with_columns(
+            concept=pl.col("concept").map_batches(lambda rows: pl.Series(number[rows.to_numpy()]))
+        )
+        for frame in (names, types)
+    ]
+    return ids.filter(pl.Series(kept)), frames[0], frames[1]
 
 
 def _best_first(names: pl.DataFrame, concepts: int) -> pl.DataFrame:
@@ -141,49 +120,18 @@ def _best_first(names: pl.DataFrame, concepts: int) -> pl.DataFrame:
     return names.drop("merit")[order]
 
 
-def _types(sty: RrfTable | None) -> pl.DataFrame:
-    """Return CUI, type and group; an unknown type has the empty group."""
-    if sty is None:
-        return pl.DataFrame(schema={"CUI": pl.String, "type": pl.String, "group": pl.String})
-    rows = sty.rows.select("CUI", type="TUI").unique().collect(engine="streaming")
-    groups = {entry.tui: entry.group for entry in semantic_types()}
-    return rows.with_columns(group=pl.col("type").replace_strict(groups, default=""))
-
-
-def _with_types(
-    meta: Path, names: pl.DataFrame, types: pl.DataFrame, filters: Filters, dropped: Counter[str]
-) -> pl.DataFrame:
-    """Keep the concepts that have a wanted semantic type or group."""
-    if not filters.semantic_types and not filters.semantic_groups:
-        return names
-    path = meta / "MRSTY.RRF"
-    for what, values in (("type", filters.semantic_types), ("group", filters.semantic_groups)):
-        known = types[what].unique().to_list()
-        require_known(f"semantic {what}", values, known=known, path=path)
-    wanted = types.filter(
-        pl.col("type").is_in(filters.semantic_types)
-        | pl.col("group").is_in(filters.semantic_groups)
-    )
-    concepts = wanted.select("CUI").unique()
-    kept = names.join(concepts, on="CUI", how="semi", maintain_order="left")
-    dropped["names: semantic type"] += names.height - kept.height
-    return kept
-
-
 def _concepts(
-    concepts: pl.DataFrame, names: pl.DataFrame, definitions: RrfTable | None, filters: Filters
+    ids: pl.Series, names: pl.DataFrame, definitions: RrfTable | None, filters: Filters
 ) -> pl.DataFrame:
     """Return concept_id, name and definition: of several the first by source, then by text."""
     preferred = names["STR"].filter(pl.Series(is_first(names["concept"].to_numpy())))
-    table = concepts.with_columns(name=preferred)
+    table = pl.DataFrame({"concept_id": ids, "name": preferred})
     if definitions is None:
-        texts = pl.DataFrame(schema={"CUI": pl.String, "definition": pl.String})
-    else:
-        rows = definitions.rows.filter(~pl.col("SUPPRESS").is_in(filters.suppress))
-        first = rows.sort("CUI", "SAB", "DEF").unique("CUI", keep="first", maintain_order=True)
-        texts = first.select("CUI", definition="DEF").collect(engine="streaming")
-    table = table.join(texts, on="CUI", how="left").sort("concept")
-    return table.rename({"CUI": "concept_id"})
+        return table.with_columns(definition=pl.lit(None, pl.String))
+    rows = definitions.frame("CUI", "SAB", "DEF", "SUPPRESS")
+    rows = rows.filter(~pl.col("SUPPRESS").is_in(filters.suppress)).sort("CUI", "SAB", "DEF")
+    first = rows.unique("CUI", keep="first").select(concept_id="CUI", definition="DEF")
+    return table.join(first, on="concept_id", how="left", maintain_order="left")
 
 
 def _aliases(names: pl.DataFrame) -> pl.DataFrame:
@@ -202,9 +150,9 @@ def _codes(names: pl.DataFrame) -> pl.DataFrame:
 
 
 def _counts(
-    release: dict[str, RrfTable | None], dropped: Counter[str], tables: dict[str, pa.Table]
+    release: dict[str, RrfTable], dropped: Counter[str], tables: dict[str, pa.Table]
 ) -> dict[str, Any]:
-    read = {name: table for name, table in release.items() if table is not None}
+    read = {name: release[name] for name in TABLES if name in release}
     relations = tables["relations"].select(["rel", "rela"]).group_by(["rel", "rela"])
     labels = relations.aggregate([([], "count_all")]).to_pylist()
     labels.sort(key=lambda row: (-row["count_all"], row["rel"], row["rela"]))
@@ -224,8 +172,9 @@ def _release(sab: RrfTable | None) -> list[dict[str, str]]:
     """Return the sources of the release with version, restriction level and name."""
     if sab is None:
         return []
-    rows = sab.rows.select(source="RSAB", version="SVER", restriction="SRL", name="SON")
-    return rows.unique().sort("source", "version", "name").collect().to_dicts()
+    columns = {"RSAB": "source", "SVER": "version", "SRL": "restriction", "SON": "name"}
+    rows = sab.frame(*columns).rename(columns)
+    return rows.unique().sort("source", "version", "name").to_dicts()
 
 
 def _arrow(table: pl.DataFrame, name: str) -> pa.Table:

@@ -1,4 +1,6 @@
+import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,11 +12,9 @@ STRANGE = st.one_of(CUIS, st.text(max_size=9), st.text("CDc09:/\x7fé", min_size
 
 
 def rows(ids: list[str], asked: list[str]) -> list[int]:
-    finder = row_finder(pl.Series(ids, dtype=pl.String))
-    frame = pl.LazyFrame({"id": asked}, schema={"id": pl.String})
-    found = frame.select(row=finder("id")).collect(engine="streaming")
-    assert found["row"].dtype == pl.Int32
-    return found["row"].to_list()
+    found = row_finder(pl.Series(ids, dtype=pl.String))(pa.array(asked, pa.large_string()))
+    assert found.dtype == np.int32
+    return found.tolist()
 
 
 def expected(ids: list[str], asked: list[str]) -> list[int]:
@@ -37,3 +37,16 @@ def test_rows_of_any_ids(ids: list[str], others: list[str]) -> None:
 )
 def test_what_is_almost_an_id_has_no_row(near: str) -> None:
     assert rows(["C0000001", "C0000010"], [near, "C0000010", "C0000001"]) == [-1, 1, 0]
+
+
+def test_ids_whose_hashes_collide_are_told_apart(monkeypatch) -> None:
+    hashed = pl.Series.hash
+    monkeypatch.setattr(pl.Series, "hash", lambda self, seed=0: hashed(self, seed) * (seed > 1))
+    assert rows(["a", "b", "c"], ["c", "a", "b", "d"]) == [2, 0, 1, -1]
+
+
+def test_what_has_the_hash_of_an_id_is_not_taken_for_it(monkeypatch) -> None:
+    monkeypatch.setattr(
+        pl.Series, "hash", lambda self, seed=0: self.str.len_bytes().cast(pl.UInt64)
+    )
+    assert rows(["a", "bb"], ["a", "x", "bb", "yy"]) == [0, -1, 1, -1]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.training.preprocess.conftest import name, relation, run, write_release
 from training.errors import BergamotError
-from training.preprocess import release
+from training.preprocess.release import find_tables
 
 NAMES = [name(f"C{c}", f"sign {c} {w}") for c in range(9) for w in "abc"]
 RELATIONS = [relation("C1", "C2"), relation("C2", "C1")]
@@ -74,10 +74,31 @@ def test_an_archive_without_names_and_a_path_that_is_not_there(tmp_path: Path):
         run(tmp_path)
 
 
-def test_a_disk_that_is_too_small_is_said_before(tmp_path: Path, monkeypatch):
-    write_release(tmp_path / "META", MRCONSO=NAMES)
+def test_nothing_is_unpacked(tmp_path: Path, monkeypatch):
+    write_release(tmp_path / "META", MRCONSO=NAMES, MRREL=RELATIONS)
     packed(tmp_path, "zip")
-    usage = shutil.disk_usage(tmp_path)._replace(free=10)
-    monkeypatch.setattr(release.shutil, "disk_usage", lambda path: usage)
-    with pytest.raises(BergamotError, match="T114"):
-        run(tmp_path)
+    written = []
+    opened = Path.open
+
+    def watched(self: Path, mode: str = "r", *arguments, **options):
+        if "w" in mode:
+            written.append(self.name)
+        return opened(self, mode, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", watched)
+    run(tmp_path)
+    assert not [name for name in written if "RRF" in name]
+
+
+def test_a_gzipped_table_without_its_ending_is_read(tmp_path: Path):
+    write_release(tmp_path / "META", MRCONSO=NAMES)
+    file = tmp_path / "META/MRCONSO.RRF"
+    file.write_bytes(gzip.compress(file.read_bytes()))
+    assert len(run(tmp_path).cuis) == 9
+
+
+def test_the_size_is_that_of_the_plain_table(tmp_path: Path):
+    write_release(tmp_path / "META", MRCONSO=NAMES)
+    plain = find_tables(tmp_path / "META")["MRCONSO"].size
+    packed(tmp_path, "zip")
+    assert find_tables(tmp_path / "META")["MRCONSO"].size == plain
