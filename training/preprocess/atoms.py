@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,103 +17,104 @@ from training.preprocess.filters import (
     without,
     without_letters,
 )
+from training.preprocess.keys import sorted_ids
 from training.preprocess.rrf import RrfTable
 from training.preprocess.vocabulary import NO_LIMIT, Vocabulary
 
-_PREFERRED = {"ISPREF": "Y", "TS": "P", "STT": "PF"}
-_TEXTS = ("CUI", "CODE", "STR")
-_NAMED = {"LAT": "language", "SAB": "source", "TTY": "term type"}
+_LABELS = {"LAT": "language", "SAB": "source", "TTY": "term type"}
+# Columns that lie side by side are read as one: from the first to the last.
+_SPANS = {"LAT": "TS", "STT": "STT", "ISPREF": "ISPREF", "SAB": "TTY", "SUPPRESS": "SUPPRESS"}
 
-Vocabularies = dict[str, Vocabulary]
-Codes = dict[str, np.ndarray]
+Says = list[tuple[str, Callable[[str], Any]]]  # of the values of a span
 
 
 def read_atoms(
     conso: RrfTable, rank: RrfTable | None, filters: Filters, dropped: Counter[str]
-) -> tuple[pa.LargeStringArray, pl.DataFrame]:
-    """Return the CUIs of the rows that no filter drops, and their other columns.
+) -> tuple[pl.Series, pl.DataFrame]:
+    """Return the concepts' ids, sorted, and the rows that no filter drops, in their order.
 
     dropped (Counter[str]): Is told how many rows fell, and why.
-    RETURNS (tuple): CUIs; and LAT, SAB, TTY (Enum), CODE, STR, and merit (Int32), see `_Merit`.
+    RETURNS (tuple): Ids; and concept (Int32, its id's row), LAT, SAB, TTY (Enum), CODE, STR, and
+        merit (Int32): the lower, the more a name is preferred. English first, then MRRANK's rank,
+        ISPREF = Y, TS = P, STT = PF; a source and term type that MRRANK lacks come last.
     RAISES (BergamotError): As `RrfTable.pieces` does, T102 for an empty table, and T110 for a
         filter that fits no row.
     """
-    vocabularies = {
-        column: Vocabulary(f"{column} of {conso.source}")
-        for column in ("SUPPRESS", *_NAMED, *_PREFERRED)
-    }
-    merit = _Merit(rank, vocabularies)
+    spans = {first: Vocabulary(f"{first} of {conso.source}", most=NO_LIMIT) for first in _SPANS}
+    labels = {column: Vocabulary(f"{column} of {conso.source}") for column in _LABELS}
     wanted = {"LAT": filters.languages, "SAB": filters.sources, "TTY": filters.term_types}
-    falls: dict[str, Callable[[str], bool]] = {"SUPPRESS": filters.suppress.__contains__}
-    falls |= {column: outside(values) for column, values in wanted.items()}
-    texts = {column: [pa.array([], pa.large_string())] for column in _TEXTS}
-    numbers = {column: [np.empty(0, dtype=np.int16)] for column in _NAMED}
-    merits = [np.empty(0, dtype=np.int32)]
+    places = _places(rank)
+    falls: dict[str, tuple[str, Callable[[str], bool]]] = {
+        "names: suppressed": ("SUPPRESS", filters.suppress.__contains__),
+        "names: language": ("LAT", _first(outside(filters.languages))),
+        "names: source": ("SAB", _first(outside(filters.sources))),
+        "names: term type": ("SAB", _last(outside(filters.term_types))),
+    }
+    numbers = {
+        "LAT": ("LAT", _first(labels["LAT"].number)),
+        "SAB": ("SAB", _first(labels["SAB"].number)),
+        "TTY": ("SAB", _last(labels["TTY"].number)),
+    }
+    merits: Says = [
+        ("LAT", lambda value: 8 * (len(places) + 1) * (not value.startswith("ENG|"))),
+        ("SAB", lambda value: 8 * places.get(value, len(places))),
+        ("ISPREF", lambda value: 4 * (value != "Y")),
+        ("LAT", lambda value: 2 * (not value.endswith("|P"))),
+        ("STT", lambda value: value != "PF"),
+    ]
+    ids = [pa.array([], pa.large_string())]
+    read = 0
+    none = np.empty(0, dtype=np.int32)
+    columns = {name: [none] for name in ("concept", *numbers, "merit")}
+    texts = {name: [pl.Series(dtype=pl.String)] for name in ("CODE", "STR")}
     for rows in conso.pieces():
-        codes = {column: v.codes(rows.strings(column)) for column, v in vocabularies.items()}
-        fallen = {
-            f"names: {problem}": vocabularies[column].apply(falls[column], codes[column])
-            for column, problem in {"SUPPRESS": "suppressed", **_NAMED}.items()
-        }
-        kept = without(fallen, dropped)
-        strings = rows.strings("STR", kept)
+        codes = {f: spans[f].codes(rows.strings(f, to=last)) for f, last in _SPANS.items()}
+        kept = without({p: spans[f].apply(s, codes[f]) for p, (f, s) in falls.items()}, dropped)
+        names = rows.strings("STR", kept)
         unfit = {
-            "names: too long": longer_than(filters.max_name_length, strings),
-            "names: without letters": without_letters(strings),
+            "names: too long": longer_than(filters.max_name_length, names),
+            "names: without letters": without_letters(names),
         }
         sound = without(unfit, dropped)
         kept = kept[sound]
-        if not len(kept):
-            continue
-        texts["STR"].append(strings.take(pa.array(sound)))
-        for column in ("CUI", "CODE"):
-            texts[column].append(rows.strings(column, kept))
-        codes = {column: values[kept] for column, values in codes.items()}
-        for column, parts in numbers.items():
-            parts.append(codes[column].astype(np.int16))
-        merits.append(merit.of(codes))
+        cuis = rows.strings("CUI", kept).dictionary_encode()
+        columns["concept"].append(cuis.indices.to_numpy() + np.int32(read))
+        ids.append(cuis.dictionary)
+        read += len(cuis.dictionary)
+        codes = {first: values[kept] for first, values in codes.items()}
+        for column, (first, say) in numbers.items():
+            columns[column].append(spans[first].apply(say, codes[first]).astype(np.int16))
+        merit = sum(spans[first].apply(say, codes[first]) for first, say in merits)
+        columns["merit"].append(np.asarray(merit, dtype=np.int32))
+        texts["STR"].append(pl.Series(names.take(pa.array(sound))))
+        texts["CODE"].append(pl.Series(rows.strings("CODE", kept)))
     if not conso.read:
         raise BergamotError(Errors.T102.format(path=conso.source, reason="it is empty"))
-    for column, what in _NAMED.items():
-        known = vocabularies[column].values
+    for column, what in _LABELS.items():
+        known = labels[column].values
         require_known(what, wanted[column], known=known, path=conso.source.path)
-    columns = {c: vocabularies[c].enum(np.concatenate(parts)) for c, parts in numbers.items()}
-    for column in ("CODE", "STR"):
-        columns[column] = pl.Series(pa.chunked_array(texts[column]))
-    columns["merit"] = pl.Series(np.concatenate(merits))
-    return pa.concat_arrays(texts["CUI"]), pl.DataFrame(columns)
+    concept_ids, ranks = sorted_ids(pa.concat_arrays(ids))
+    joined = {name: np.concatenate(parts) for name, parts in columns.items()}
+    frame = pl.DataFrame({"concept": ranks[joined["concept"]], "merit": joined["merit"]})
+    return concept_ids, frame.with_columns(
+        *(labels[name].enum(joined[name]).alias(name) for name in numbers),
+        *(pl.concat(parts).alias(name) for name, parts in texts.items()),
+    )
 
 
-class _Merit:
-    """How little names are preferred: not English, MRRANK's rank, then ISPREF, TS and STT.
+def _places(rank: RrfTable | None) -> dict[str, int]:
+    """Return the place, from 0, of every `SAB|TTY` of MRRANK."""
+    if rank is None:
+        return {}
+    number = pl.col("RANK").cast(pl.Int64, strict=False).max()
+    ranks = rank.frame("SAB", "TTY", "RANK").group_by("SAB", "TTY").agg(number).drop_nulls()
+    place = pl.col("RANK").rank("dense", descending=True) - 1
+    return dict(ranks.select(pl.concat_str("SAB", "TTY", separator="|"), place).iter_rows())
 
-    What MRRANK does not have comes after what it has.
-    """
 
-    def __init__(self, rank: RrfTable | None, vocabularies: Vocabularies) -> None:
-        self._vocabularies = vocabularies
-        self._kinds = Vocabulary("SAB and TTY", most=NO_LIMIT)
-        self._places: dict[tuple[str, str], int] = {}
-        if rank is not None:
-            number = pl.col("RANK").cast(pl.Int64, strict=False)
-            ranks = rank.frame("SAB", "TTY", "RANK").group_by("SAB", "TTY").agg(number.max())
-            place = pl.col("RANK").rank("dense", descending=True) - 1
-            rows = ranks.drop_nulls().select("SAB", "TTY", place).iter_rows()
-            self._places = {(source, kind): int(place) for source, kind, place in rows}
+def _first(function: Callable[[str], Any]) -> Callable[[str], Any]:
+    return lambda value: function(value.partition("|")[0])
 
-    def of(self, codes: Codes) -> np.ndarray:
-        """Return the merit of rows, int32, from the codes of their columns."""
-        merit = self._apply("ENG".__ne__, "LAT", codes) * np.int32(len(self._places) + 1)
-        kinds = self._kinds.codes(pa.array(codes["SAB"].astype(np.int64) << 32 | codes["TTY"]))
-        merit += self._kinds.apply(self._place, kinds)
-        for column, preferred in _PREFERRED.items():
-            merit = 2 * merit + self._apply(preferred.__ne__, column, codes)
-        return merit
 
-    def _apply(self, function: Callable[[str], bool], column: str, codes: Codes) -> np.ndarray:
-        return self._vocabularies[column].apply(function, codes[column])
-
-    def _place(self, kind: int) -> int:
-        source, term_type = (self._vocabularies[column].values for column in ("SAB", "TTY"))
-        key = source[kind >> 32], term_type[kind & 0xFFFFFFFF]
-        return self._places.get(key, len(self._places))
+def _last(function: Callable[[str], Any]) -> Callable[[str], Any]:
+    return lambda value: function(value.rpartition("|")[2])

@@ -47,18 +47,19 @@ def outside(wanted: tuple[str, ...]) -> Callable[[str], bool]:
 def without_letters(strings: pa.LargeStringArray) -> np.ndarray:
     """Tell of strings, none of them empty, which have neither letter nor digit."""
     starts = np.cumsum(string_lengths(strings)) - string_lengths(strings)
-    unsure = np.flatnonzero(~_ALPHANUMERIC[string_bytes(strings)[starts]])
-    found = np.zeros(len(strings), dtype=bool)
-    texts = pl.Series(strings.take(pa.array(unsure)))
-    found[unsure] = ~texts.str.contains(r"[\p{L}\p{N}]").to_numpy()
+    found = ~_ALPHANUMERIC[string_bytes(strings)[starts]]
+    if found.any():
+        texts = pl.Series(strings.filter(pa.array(found)))
+        found[found] = ~texts.str.contains(r"[\p{L}\p{N}]").to_numpy()
     return found
 
 
 def longer_than(characters: int, strings: pa.LargeStringArray) -> np.ndarray:
     """Tell which strings have more characters."""
-    longer = string_lengths(strings) > characters  # bytes
-    longer[longer] = pc.utf8_length(strings.filter(pa.array(longer))).to_numpy() > characters
-    return longer
+    found = string_lengths(strings) > characters  # bytes
+    if found.any():
+        found[found] = pc.utf8_length(strings.filter(pa.array(found))).to_numpy() > characters
+    return found
 
 
 def without(problems: dict[str, np.ndarray], dropped: Counter[str]) -> np.ndarray:

@@ -59,6 +59,20 @@ def sorted_ids(strings: pa.LargeStringArray) -> tuple[pl.Series, np.ndarray]:
     return distinct.gather(order), ranks[rows]
 
 
+def sorted_rows(keys: np.ndarray, ties: pl.DataFrame) -> np.ndarray:
+    """Return the rows in the order of their keys, and of the ties' columns where these are equal.
+
+    Strings, which cost the most, are compared only where they decide.
+    """
+    order = np.argsort(keys, kind="stable")
+    first = is_first(keys[order])
+    alike = np.flatnonzero(~(first & np.r_[first[1:], True]))
+    rows = order[alike]
+    texts = ties[rows].cast(pl.String).with_columns(key=keys[rows], row=rows)
+    order[alike] = texts.sort("key", *ties.columns)["row"]
+    return order
+
+
 def string_lengths(strings: pa.LargeStringArray) -> np.ndarray:
     """Return the bytes of every string, int64."""
     return np.diff(_offsets(strings))
@@ -67,6 +81,13 @@ def string_lengths(strings: pa.LargeStringArray) -> np.ndarray:
 def words(strings: pa.LargeStringArray) -> np.ndarray:
     """Return strings of eight bytes each as little-endian numbers, uint64."""
     return string_bytes(strings).view("<u8")
+
+
+def strings_of(words: np.ndarray) -> pa.LargeStringArray:
+    """Return numbers as the strings that their bytes are."""
+    offsets = np.arange(0, words.nbytes + 1, words.itemsize)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(words)]
+    return pa.Array.from_buffers(pa.large_string(), len(words), buffers)
 
 
 def string_bytes(strings: pa.LargeStringArray) -> np.ndarray:

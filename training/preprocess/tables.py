@@ -16,7 +16,7 @@ from training.errors import BergamotError, Errors
 from training.preprocess.atoms import read_atoms
 from training.preprocess.concept_types import read_types, wanted_concepts
 from training.preprocess.filters import Filters
-from training.preprocess.keys import combined, first_rows, is_first, sorted_ids
+from training.preprocess.keys import combined, first_rows, is_first, sorted_rows
 from training.preprocess.progress import timed
 from training.preprocess.relations import relation_table
 from training.preprocess.release import TABLES
@@ -49,9 +49,7 @@ def build_concept_table(
         logger.warning("%s is missing; going on without it", meta / f"{name}.RRF")
     dropped: Counter[str] = Counter()
     with timed("Reading the names"):
-        cuis, names = read_atoms(release["MRCONSO"], release.get("MRRANK"), filters, dropped)
-        ids, rows = sorted_ids(cuis)
-        names = names.with_columns(concept=rows)
+        ids, names = read_atoms(release["MRCONSO"], release.get("MRRANK"), filters, dropped)
         types, known = read_types(release.get("MRSTY"), ids)
     if filters.semantic_types or filters.semantic_groups:
         wanted = wanted_concepts(types, known, filters, path=meta / "MRSTY.RRF")
@@ -60,16 +58,20 @@ def build_concept_table(
         dropped["names: semantic type"] += before - names.height
     if not names.height:
         raise BergamotError(Errors.T104.format(path=meta, dropped=dict(dropped)))
+    codes = _arrow(_codes(names, len(ids)), "codes")
     names = _best_first(names, len(ids))
+    concepts = _arrow(_concepts(ids, names, release.get("MRDEF"), filters), "concepts")
+    aliases = _arrow(_aliases(names), "aliases")
+    del names
     with timed("Reading the relations"):
         relations = relation_table(
             release.get("MRREL"), ids, filters=filters, add_inverses=add_inverses, dropped=dropped
         )
     tables = {
-        "concepts": _arrow(_concepts(ids, names, release.get("MRDEF"), filters), "concepts"),
-        "aliases": _arrow(_aliases(names), "aliases"),
+        "concepts": concepts,
+        "aliases": aliases,
         "types": _arrow(types, "types"),
-        "codes": _arrow(_codes(names), "codes"),
+        "codes": codes,
         "relations": relations,
     }
     versions = _release(release.get("MRSAB"))
@@ -103,21 +105,15 @@ def _only(
 
 
 def _best_first(names: pl.DataFrame, concepts: int) -> pl.DataFrame:
-    """Sort names by concept and from the preferred name downwards.
+    """Sort names by concept and from the preferred name downwards; without codes and merits.
 
-    English first, then MRRANK's rank, ISPREF = Y, TS = P, STT = PF, which are the merit; only
-    rows that are alike in all that are compared by their strings.
+    Only names that are alike in both are compared by their strings.
     """
-    columns = [names[column].to_numpy() for column in ("concept", "merit")]
-    keys = combined(columns, [concepts, int(columns[1].max()) + 1])
-    order = np.argsort(keys, kind="stable")
-    first = is_first(keys[order])
-    alike = np.flatnonzero(~(first & np.r_[first[1:], True]))
-    rows = order[alike]
-    texts = names[rows].select(pl.col("STR", "LAT", "SAB", "TTY", "CODE").cast(pl.String))
-    texts = texts.with_columns(key=keys[rows], row=rows)
-    order[alike] = texts.sort("key", "STR", "LAT", "SAB", "TTY", "CODE")["row"]
-    return names.drop("merit")[order]
+    merit = names["merit"].to_numpy()
+    keys = combined((names["concept"].to_numpy(), merit), (concepts, int(merit.max()) + 1))
+    ties = names.select("STR", "LAT", "SAB", "TTY")
+    order = sorted_rows(keys, ties)
+    return names.select("concept", "STR", "LAT", "SAB", "TTY")[order]
 
 
 def _concepts(
@@ -141,12 +137,17 @@ def _aliases(names: pl.DataFrame) -> pl.DataFrame:
     return distinct.select("concept", alias="STR", language="LAT", source="SAB", term_type="TTY")
 
 
-def _codes(names: pl.DataFrame) -> pl.DataFrame:
-    coded = names.filter(pl.col("CODE") != "").select("concept", source="SAB", code="CODE")
+def _codes(names: pl.DataFrame, concepts: int) -> pl.DataFrame:
+    """Return concept, source and code: distinct and sorted."""
+    coded = names.filter(pl.col("CODE") != "").select("concept", "CODE", source="SAB")
     sources = pl.Enum(coded["source"].unique().cast(pl.String).sort())
-    coded = coded.with_columns(pl.col("source").cast(sources)).sort("concept", "source", "code")
-    fresh = [pl.col(column).ne_missing(pl.col(column).shift()) for column in coded.columns]
-    return coded.filter(pl.any_horizontal(fresh))
+    coded = coded.with_columns(pl.col("source").cast(sources))
+    numbers = [coded[column].to_physical().to_numpy() for column in ("concept", "source")]
+    keys = combined(numbers, (concepts, len(sources.categories)))
+    order = sorted_rows(keys, coded.select("CODE"))
+    coded, fresh = coded[order], is_first(keys[order])
+    code = pl.col("CODE")
+    return coded.filter(pl.Series(fresh) | code.ne_missing(code.shift())).rename({"CODE": "code"})
 
 
 def _counts(
