@@ -8,7 +8,7 @@ counted, named and skipped; too large a share of them stops the run.
 import hashlib
 import logging
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -41,6 +41,7 @@ _KEYS = {
 _MARK = b"\xef\xbb\xbf"  # of UTF-8, which some editors put at the beginning
 _REPLACED = "\ufffd"  # what an earlier conversion puts for bytes that are not UTF-8
 _PIECE = 1 << 20  # bytes; stays in the processor's cache
+_LONGEST = 256  # pieces that a line may take
 _SHOWN = 10
 _WORDS = (1, 2, 4, 8)  # bytes; numpy gathers these faster than Arrow
 _BROKEN = (OSError, EOFError, RuntimeError, zlib.error, BadZipFile)
@@ -69,6 +70,7 @@ class Rows:
     ) -> pa.LargeStringArray:
         """Return the fields of a column, of these rows where they are given.
 
+        rows (int64): In ascending order.
         to (str): A later column: the fields up to and with its, with the separators between.
         """
         starts, ends = self._starts(column), self._ends[:, self._places[to or column]]
@@ -135,7 +137,7 @@ class RrfTable:
             digest.update(piece)
             size += len(piece)
 
-        for data in _whole_lines(_raw_pieces(self.source), told):
+        for data in _whole_lines(self.source, told):
             if b"\r" in data:
                 data = data.replace(b"\r\n", b"\n")
             rows = self._rows(data)
@@ -243,19 +245,22 @@ def _raw_pieces(source: Source) -> Iterator[bytes]:
         raise BergamotError(Errors.T102.format(path=source, reason=reason)) from None
 
 
-def _whole_lines(pieces: Iterable[bytes], told: Callable[[bytes], None]) -> Iterator[bytes]:
-    """Yield pieces that end with a line feed, which the last line may lack.
+def _whole_lines(source: Source, told: Callable[[bytes], None]) -> Iterator[bytes]:
+    """Yield a table in pieces that end with a line feed, which the last line may lack.
 
     told (Callable[[bytes], None]): Is told what was read, as it is.
     """
     rest: list[bytes] = []
-    for number, piece in enumerate(pieces):
+    for number, piece in enumerate(_raw_pieces(source)):
         told(piece)
         head, feed, tail = piece.removeprefix(b"" if number else _MARK).rpartition(b"\n")
         if feed:
             yield b"".join((*rest, head, feed))
             rest = []
         rest.append(tail)
+        if len(rest) > _LONGEST:
+            reason = f"it has no line feed in {len(rest) * _PIECE >> 20} MiB"
+            raise BergamotError(Errors.T102.format(path=source, reason=reason))
     if last := b"".join(rest):
         yield last + b"\n"
 

@@ -1,6 +1,7 @@
 import logging
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -159,3 +160,18 @@ def test_a_folder_of_hard_name_is_no_pattern(tmp_path: Path) -> None:
     folder = tmp_path / "META [2020*]"
     folder.mkdir()
     assert strings(folder, lines("a")) == ["a"]
+
+
+def test_a_file_without_line_feeds_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with (tmp_path / "MRCONSO.RRF").open("wb") as out:
+        out.truncate(1 << 36)
+    with pytest.raises(BergamotError, match=r"T102.*no line feed in 257 MiB"):
+        open_release(tmp_path)["MRCONSO"].frame("STR")
+
+
+def test_columns_side_by_side_are_one_string(tmp_path: Path) -> None:
+    (tmp_path / "MRCONSO.RRF").write_bytes(lines("first", "x", "yz"))
+    rows = next(open_release(tmp_path)["MRCONSO"].pieces())
+    assert rows.strings("LAT", to="TS").to_pylist() == ["ENG|S"] * 3
+    assert rows.strings("STR", np.array([0, 2])).to_pylist() == ["first", "yz"]
+    assert rows.strings("STR", np.array([], dtype=np.int64)).to_pylist() == []
