@@ -5,10 +5,11 @@
 A training set of random numbers in UMLS's shape is written (`--folder` keeps it for another call)
 and mapped: 3.6 names a concept and as many edges, both with a heavy tail, 7 pairs a concept, 11
 tokens a name. The batches are those of the config (`--config`), made by the trainer's own loader.
-The last line is JSON: ms_per_batch and cpu_ms_per_batch (median and mean in one process),
-epoch_ms (the order of an epoch's pairs, once), batches_per_s (from the config's workers), edges;
-and with --step-ms, the time of a step that you measured, step_share: the time of a batch from the
-workers by it. Below 1 the step never waits.
+The last line is JSON: sampler_ms (the neighbourhoods of a batch alone, median), ms_per_batch and
+cpu_ms_per_batch (whole batches, median and mean in one process), epoch_ms (the order of an
+epoch's pairs, once), batches_per_s (from the config's workers), edges; and with --step-ms, the
+time of a step that you measured, sampler_share and step_share: the time of a neighbourhood and of
+a batch from the workers by it. Below 1 the step never waits.
 """
 
 import argparse
@@ -57,7 +58,11 @@ def main() -> None:
         figures = {"edges": len(data.graph_sources), "concepts": concepts, **measure(maker, count)}
     if arguments.step_ms:
         share = 1000 / figures["batches_per_s"] / arguments.step_ms
-        figures |= {"step_ms": arguments.step_ms, "step_share": round(share, 4)}
+        figures |= {
+            "step_ms": arguments.step_ms,
+            "sampler_share": round(figures["sampler_ms"] / arguments.step_ms, 4),
+            "step_share": round(share, 4),
+        }
     for name, value in figures.items():
         print(f"{name:18}{value}")
     print(json.dumps(figures))
@@ -75,6 +80,12 @@ def measure(maker: BatchMaker, count: int) -> dict[str, Any]:
         nodes.append(maker[step].rows.shape[1])
         times.append(time.perf_counter() - start)
     cpu = (time.process_time() - cpu) / count
+    rng, drawn = np.random.default_rng(0), []
+    for step in range(count):
+        centres = maker.draw(step)[0][:, 0]
+        start = time.perf_counter()
+        maker.sampler.sample(centres, rng)
+        drawn.append(time.perf_counter() - start)
     workers = maker.settings.workers
     stream = prepared(maker, range(count, 2 * count))
     for _ in range(max(1, count // 4)):  # the workers order the epoch's pairs, and run ahead
@@ -85,6 +96,7 @@ def measure(maker: BatchMaker, count: int) -> dict[str, Any]:
     return {
         "pairs_per_batch": maker.settings.size,
         "nodes_per_batch": round(float(np.mean(nodes))),
+        "sampler_ms": round(1000 * float(np.median(drawn)), 2),
         "ms_per_batch": round(1000 * float(np.median(times)), 2),
         "cpu_ms_per_batch": round(1000 * cpu, 2),
         "epoch_ms": round(1000 * epoch),

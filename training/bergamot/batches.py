@@ -272,10 +272,11 @@ class BatchMaker(torch.utils.data.Dataset):
         mask = np.zeros((len(concepts), len(concepts)), dtype=bool)
         if not self.settings.exclude_homonyms:
             return mask
-        for row, concept in enumerate(concepts):
-            start, end = self.data.homonyms_indptr[concept : concept + 2]
-            if end > start:
-                mask[row] = np.isin(concepts, self.data.homonyms[start:end])
+        starts = np.asarray(self.data.homonyms_indptr[concepts])
+        ends = np.asarray(self.data.homonyms_indptr[concepts + 1])
+        for row in np.flatnonzero(ends > starts):
+            homonyms = self.data.homonyms[starts[row] : ends[row]]
+            mask[row] = np.isin(concepts, homonyms)
         return mask
 
 
