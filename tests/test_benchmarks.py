@@ -28,6 +28,8 @@ def test_the_sampler_makes_batches_of_the_config_and_compares_them_with_a_step()
     assert 0 < found["ms_per_batch"] < 1000
     expected = 1000 / found["batches_per_s"] / 50
     assert abs(found["step_share"] - expected) < 0.01
+    assert 0 < found["sampler_ms"] < found["ms_per_batch"]
+    assert found["sampler_share"] == round(found["sampler_ms"] / 50, 4)
 
 
 def test_fewer_components_lose_neighbours_and_bytes(tmp_path: Path):
