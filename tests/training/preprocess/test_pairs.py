@@ -14,7 +14,8 @@ from scipy.stats import chisquare
 from tests.training.preprocess.conftest import build, name, relation
 from training.errors import BergamotError
 from training.preprocess.hashing import string_hashes
-from training.preprocess.pairs import CROSS, ENGLISH, Caps, positive_pairs
+from training.preprocess.buckets import CROSS, ENGLISH, Caps
+from training.preprocess.pairs import positive_pairs
 
 Unit = tuple[int, str, int]
 EVERYTHING = Caps(10**6, 10**6, 10**6)
