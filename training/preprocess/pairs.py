@@ -4,6 +4,7 @@ The combinations of a bucket are numbered, and numbers are drawn: a concept with
 two million pairs and costs no more than its caps.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -22,8 +23,9 @@ from training.preprocess.buckets import (
 from training.preprocess.hashing import mix, string_hashes
 from training.preprocess.keys import is_first
 
-_DRAWS = 8  # times the cap; a bucket with no more combinations than this is written out
-_ROUNDS = 6  # each draws twice as much for the buckets that are short
+_FEW = 8  # times the cap; a bucket with no more combinations than this is written out
+_DRAWS = ((0, 0, 2), (0, 2, 8), (1, 0, 16), (2, 0, 32), (3, 0, 64), (4, 0, 128), (5, 0, 256))
+# Round of draws, and from which to which of them, in caps; while a bucket is short.
 _UNITS = 1 << 13  # names whose buckets are in memory at a time; they stay in the cache
 _CHUNK = 1 << 16  # combinations likewise
 _ORIENTATION = 1 << 32  # sets these draws apart from those of any round
@@ -36,23 +38,20 @@ def positive_pairs(
     caps: Caps,
     english_crosslingual_only: bool = True,
     seed: int = 0,
-) -> tuple[np.ndarray, dict[str, int]]:
-    """Return a uniform sample, in random orientation, of the pairs of every bucket.
+) -> Iterator[tuple[np.ndarray, Counter[str]]]:
+    """Yield a uniform sample, in random orientation, of the pairs of every bucket.
 
     units (pl.DataFrame): concept, language, name (id); distinct.
     concepts (uint64 (n,)): Stable hash of every concept; with seed and bucket it fixes the draw.
-    RETURNS (tuple): Pairs, int32 (p, 3): concept, name, name, sorted by concept and bucket and
-        in the order drawn; and how many pairs each bucket gave. A bucket of over 8 caps of
-        combinations, of which next to none belong to it, may give less than it has.
+    YIELDS (tuple): Pairs, int32 (p, 3): concept, name, name, sorted by concept and bucket and
+        in the order drawn; and how many of them each bucket gave, all buckets in their order. A
+        bucket of over 8 caps of combinations, of which next to none belong to it, may give less
+        than it has.
     """
-    if units.is_empty():
-        return np.empty((0, 3), dtype=np.int32), {}
     only = english_crosslingual_only
     languages = ordered_languages(units["language"].unique().to_list())
     labels, limits = labels_and_caps(languages, caps, english_only=only)
     hashes = string_hashes(pa.array(labels, pa.large_string()))
-    parts = []
-    found = np.zeros(len(labels), dtype=np.int64)
     for some in _whole_concepts(units, languages):
         items = bucket_items(some, languages, english_only=only)
         buckets = buckets_of(items, languages, limits, english_only=only)
@@ -60,10 +59,8 @@ def positive_pairs(
         buckets["state"] = mix(salt)
         for chunk in _chunks(buckets):
             bucket, pairs = _sample(chunk, items["name"], items["languages"])
-            found += np.bincount(chunk["label"][bucket], minlength=len(labels))
-            parts.append(pairs)
-    counts = {label: int(n) for label, n in zip(labels, found, strict=True) if n}
-    return np.concatenate(parts), counts
+            found = np.bincount(chunk["label"][bucket], minlength=len(labels))
+            yield pairs, Counter(dict(zip(labels, found.tolist(), strict=True)))
 
 
 def _whole_concepts(units: pl.DataFrame, languages: list[str]) -> Iterator[Columns]:
@@ -84,7 +81,7 @@ def _whole_concepts(units: pl.DataFrame, languages: list[str]) -> Iterator[Colum
 
 def _chunks(buckets: Columns) -> Iterator[Columns]:
     """Cut the buckets into runs whose combinations fit into memory."""
-    cost = np.minimum(buckets["total"], _DRAWS * buckets["cap"])
+    cost = np.minimum(buckets["total"], _FEW * buckets["cap"])
     starts = np.flatnonzero(is_first(np.cumsum(cost) // _CHUNK))
     for start, end in pairwise([*starts.tolist(), len(cost)]):
         yield {name: column[start:end] for name, column in buckets.items()}
@@ -114,9 +111,7 @@ def _sample(
     return bucket, pairs
 
 
-def _all_combinations(
-    buckets: Columns, languages: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _all_combinations(buckets: Columns, languages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return bucket and number of every combination of the buckets that their caps do not cut."""
     totals = buckets["total"]
     uncut = np.flatnonzero(totals <= buckets["cap"])
@@ -138,25 +133,23 @@ def _own(
     return own
 
 
-def _capped_combinations(
-    buckets: Columns, languages: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _capped_combinations(buckets: Columns, languages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return bucket and number of the combinations drawn for the buckets that their caps cut."""
     caps, totals = buckets["cap"], buckets["total"]
-    few = _shuffled(np.flatnonzero((totals > caps) & (totals <= _DRAWS * caps)), buckets)
+    few = _shuffled(np.flatnonzero((totals > caps) & (totals <= _FEW * caps)), buckets)
     mine = _own(buckets, languages, *few)
     few = _up_to_cap(few[0][mine], few[1][mine], caps)
     kept = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    short = np.flatnonzero(totals > _DRAWS * caps)
-    for round_ in range(_ROUNDS):
-        if not len(short):
-            break
-        bucket, number = _draw(short, buckets, round_)
+    short = np.flatnonzero(totals > _FEW * caps)
+    for draws in _DRAWS:
+        bucket, number = _draw(short, buckets, *draws)
         mine = _own(buckets, languages, bucket, number)
         drawn = np.r_[kept[0], bucket[mine]], np.r_[kept[1], number[mine]]
         kept = _first(*drawn, totals, caps)
         counts = np.bincount(kept[0], minlength=len(caps))
         short = short[counts[short] < caps[short]]
+        if not len(short):
+            break
     return np.r_[few[0], kept[0]], np.r_[few[1], kept[1]]
 
 
@@ -170,10 +163,12 @@ def _shuffled(short: np.ndarray, buckets: Columns) -> tuple[np.ndarray, np.ndarr
 
 
 def _draw(
-    short: np.ndarray, buckets: Columns, round_: int
+    short: np.ndarray, buckets: Columns, round_: int, first: int, last: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return buckets and numbers drawn with repetition, a bucket's in the order they count."""
-    bucket, slot = _slots(short, (_DRAWS * buckets["cap"][short]) << round_)
+    caps = buckets["cap"][short]
+    bucket, slot = _slots(short, (last - first) * caps)
+    slot += (first * buckets["cap"])[bucket]
     random = mix(slot, round_, state=buckets["state"][bucket])
     return bucket, (random % buckets["total"][bucket].astype(np.uint64)).astype(np.int64)
 
@@ -190,7 +185,9 @@ def _first(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Keep each bucket's first distinct combinations, up to its cap, in draw order."""
     before = np.cumsum(totals) - totals
-    _, distinct = np.unique(before[bucket] + number, return_index=True)
+    keys = before[bucket] + number
+    order = np.argsort(keys)
+    distinct = np.minimum.reduceat(order, np.flatnonzero(is_first(keys[order])))
     distinct.sort()
     order = distinct[np.argsort(bucket[distinct], kind="stable")]
     return _up_to_cap(bucket[order], number[order], caps)
@@ -210,17 +207,15 @@ def _unrank(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of the two items of a combination.
 
-    Between two sides it is left · right_size + right; within one, right · (right - 1) / 2 + left
-    with left < right; the root that gives `right` back is exact for fewer than 2^25 items.
+    Between two sides it is left · width + right; within one, right · (right - 1) / 2 + left with
+    left < right. Quotient and root are exact for fewer than 2^25 items.
     """
     width = buckets["width"][bucket]
-    right = ((1 + np.sqrt(8.0 * number + 1)) / 2).astype(np.int64)
-    left = number - right * (right - 1) // 2
-    start, other = buckets["left"][bucket], buckets["right"][bucket]
-    across = np.flatnonzero(width)
-    left += start
-    right += start
-    rows = number[across] // width[across]
-    left[across] = start[across] + rows
-    right[across] = other[across] + number[across] - rows * width[across]
+    across = width > 0
+    quotient = (number / np.maximum(width, 1)).astype(np.int64)
+    root = (np.sqrt(2.0 * number + 0.25) + 0.5).astype(np.int64)
+    left = np.where(across, quotient, number - (root * (root - 1) >> 1))
+    right = np.where(across, number - quotient * width, root)
+    left += buckets["left"][bucket]
+    right += buckets["right"][bucket]
     return left, right

@@ -154,7 +154,7 @@ import sys
 from pathlib import Path
 from training.preprocess.cli import preprocess
 from training.preprocess.filters import Filters
-from training.preprocess.pairs import Caps
+from training.preprocess.buckets import Caps
 preprocess(Path(sys.argv[1]), Path(sys.argv[2]), filters=Filters(), caps=Caps(3, 3, 3))
 assert "torch" not in sys.modules
 """
