@@ -24,10 +24,11 @@ from training.preprocess.hashing import mix, string_hashes
 from training.preprocess.keys import is_first
 
 _FEW = 8  # times the cap; a bucket with no more combinations than this is written out
+# The round that is drawn from, and from which to which of its draws, in caps; while a bucket is
+# short. Nearly every bucket has enough after the first.
 _DRAWS = ((0, 0, 2), (0, 2, 8), (1, 0, 16), (2, 0, 32), (3, 0, 64), (4, 0, 128), (5, 0, 256))
-# Round of draws, and from which to which of them, in caps; while a bucket is short.
-_UNITS = 1 << 13  # names whose buckets are in memory at a time; they stay in the cache
-_CHUNK = 1 << 16  # combinations likewise
+_UNITS = 1 << 14  # names whose buckets are in memory at a time; they stay in the cache
+_CHUNK = 1 << 17  # combinations likewise
 _ORIENTATION = 1 << 32  # sets these draws apart from those of any round
 
 
@@ -55,10 +56,11 @@ def positive_pairs(
     for some in _whole_concepts(units, languages):
         items = bucket_items(some, languages, english_only=only)
         buckets = buckets_of(items, languages, limits, english_only=only)
+        names = items["name"].astype(np.int32)
         salt = mix(seed, concepts[buckets["concept"]], hashes[buckets["label"]])
         buckets["state"] = mix(salt)
         for chunk in _chunks(buckets):
-            bucket, pairs = _sample(chunk, items["name"], items["languages"])
+            bucket, pairs = _sample(chunk, names, items["languages"])
             found = np.bincount(chunk["label"][bucket], minlength=len(labels))
             yield pairs, Counter(dict(zip(labels, found.tolist(), strict=True)))
 
@@ -92,9 +94,8 @@ def _sample(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of buckets and, int32 (p, 3), their pairs, in draw order.
 
-    A bucket with no more combinations than its cap is written out. Of the others the first
-    round writes out the small ones in random order, and draws numbers with repetition for the
-    large. What repeats or is another bucket's falls out; the first `cap` stay.
+    A bucket with no more combinations than its cap is written out. Of the others the small ones
+    are written out in random order; for the large, numbers are drawn with repetition. What repeats or is another bucket's falls out; the first `cap` stay.
     """
     whole = _all_combinations(buckets, languages)
     drawn = _capped_combinations(buckets, languages)
