@@ -117,7 +117,7 @@ def is_first(ordered: np.ndarray) -> np.ndarray:
 
 
 def sorted_distinct(keys: np.ndarray) -> np.ndarray:
-    """Sort the numbers in place and return the distinct; `np.unique` takes several times as long."""
+    """Sort numbers in place, return the distinct; `np.unique` takes several times as long."""
     keys.sort()
     return keys[is_first(keys)]
 

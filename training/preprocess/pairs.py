@@ -95,7 +95,8 @@ def _sample(
     """Return the rows of buckets and, int32 (p, 3), their pairs, in draw order.
 
     A bucket with no more combinations than its cap is written out. Of the others the small ones
-    are written out in random order; for the large, numbers are drawn with repetition. What repeats or is another bucket's falls out; the first `cap` stay.
+    are written out in random order; for the large, numbers are drawn with repetition. What
+    repeats or is another bucket's falls out; the first `cap` stay.
     """
     whole = _all_combinations(buckets, languages)
     drawn = _capped_combinations(buckets, languages)
