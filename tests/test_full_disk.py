@@ -20,9 +20,9 @@ from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from tests.training.conftest import config, training_set  # noqa: F401
 from tests.training.preprocess.conftest import name, relation, write_release
 from training.bergamot.run import train
+from training.preprocess.buckets import Caps
 from training.preprocess.cli import preprocess
 from training.preprocess.filters import Filters
-from training.preprocess.pairs import Caps
 
 Resize = Callable[[int], Path]
 

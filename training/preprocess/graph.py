@@ -5,7 +5,7 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable
-from training.preprocess.keys import combined, separated, sorted_distinct
+from training.preprocess.keys import combined, is_first, separated, sorted_distinct
 
 
 def graph_edges(table: ConceptTable, *, label: str) -> tuple[pl.DataFrame, list[str]]:
@@ -20,7 +20,7 @@ def graph_edges(table: ConceptTable, *, label: str) -> tuple[pl.DataFrame, list[
     if label == "rela":
         finer, finer_names = _codes_and_names(relations, "rela")
         empty = np.array([not name for name in finer_names], dtype=bool)
-        codes = np.where(empty[finer], codes, finer + len(names))
+        codes = np.where(empty[finer], codes, finer.astype(np.int32) + len(names))
         names = names + finer_names
     present = [names[code] for code in np.unique(codes)]
     labels = sorted(set(present))
@@ -35,7 +35,7 @@ def graph_edges(table: ConceptTable, *, label: str) -> tuple[pl.DataFrame, list[
 
 def _codes_and_names(relations: pa.Table, column: str) -> tuple[np.ndarray, list[str]]:
     encoded = relations.column(column).combine_chunks()
-    return encoded.indices.to_numpy().astype(np.int32), encoded.dictionary.to_pylist()
+    return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
 
 
 def csr_indptr(sorted_keys: np.ndarray, rows: int) -> np.ndarray:
@@ -53,12 +53,14 @@ def homonym_pairs(units: pl.DataFrame, *, most: int = 100) -> tuple[pl.DataFrame
     columns = [units[column].to_numpy() for column in ("name", "concept")]
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
     names, concepts = separated(sorted_distinct(combined(columns, sizes)), sizes)
-    counts = np.bincount(names)
-    shared = (counts[names] > 1) & (counts[names] <= most)
-    named = pl.DataFrame({"name": names[shared], "concept": concepts[shared]})
-    both = named.join(named.select("name", other="concept"), on="name")
-    both = both.filter(pl.col("concept") != pl.col("other"))
-    sizes = [sizes[1], sizes[1]]
-    keys = combined([both[column].to_numpy() for column in ("concept", "other")], sizes)
-    concepts, others = separated(sorted_distinct(keys), sizes)
+    starts = np.flatnonzero(is_first(names))
+    counts = np.diff(starts, append=len(names))
+    shared = np.repeat((counts > 1) & (counts <= most), counts)
+    names, concepts = names[shared], concepts[shared]
+    ways = [np.empty(0, dtype=np.int64)]
+    for distance in range(1, most):
+        same = np.flatnonzero(names[distance:] == names[:-distance])
+        pair = concepts[same], concepts[same + distance]
+        ways += [combined(pair, [sizes[1]] * 2), combined(pair[::-1], [sizes[1]] * 2)]
+    concepts, others = separated(sorted_distinct(np.concatenate(ways)), [sizes[1]] * 2)
     return pl.DataFrame({"concept": concepts, "other": others}), int((counts > most).sum())

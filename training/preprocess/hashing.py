@@ -10,19 +10,23 @@ import pyarrow as pa
 _STRINGS = 1 << 13  # hashed at a time; they stay in the processor's cache
 
 
-def mix(*values: np.ndarray | int) -> np.ndarray:
+def mix(*values: np.ndarray | int, state: np.ndarray | int = 0) -> np.ndarray:
     """Hash numbers together, elementwise: splitmix64's finaliser after each (Steele et al. 2014).
 
+    state (np.ndarray or int): The hash of the values before: `mix(a, b) == mix(b, state=mix(a))`.
     RETURNS (uint64): Broadcast shape of the values, at least (1,).
     """
-    state = np.zeros(1, dtype=np.uint64)
+    hashes = np.atleast_1d(np.asarray(state, dtype=np.uint64))
     with np.errstate(over="ignore"):
         for value in values:
-            state = (state ^ np.asarray(value).astype(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
-            state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            state = state ^ (state >> np.uint64(31))
-    return state
+            hashes = hashes ^ np.asarray(value).astype(np.uint64)
+            hashes += np.uint64(0x9E3779B97F4A7C15)
+            hashes ^= hashes >> np.uint64(30)
+            hashes *= np.uint64(0xBF58476D1CE4E5B9)
+            hashes ^= hashes >> np.uint64(27)
+            hashes *= np.uint64(0x94D049BB133111EB)
+            hashes ^= hashes >> np.uint64(31)
+    return hashes
 
 
 def uniform(hashes: np.ndarray) -> np.ndarray:

@@ -1,51 +1,35 @@
 """Positive pairs: two different names of one concept, capped per concept and bucket.
 
-Pairs within a language form the bucket of that language; pairs across languages the bucket
-`ENG|xxx`, or one bucket `CROSS`. A string may belong to several languages, but a pair of strings
-belongs to one bucket only, the first that admits it: English, the other languages in alphabetical
-order, then the buckets across languages likewise.
-
 The combinations of a bucket are numbered, and numbers are drawn: a concept with 2,000 names has
 two million pairs and costs no more than its caps.
 """
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from training.errors import BergamotError, Errors
+from training.preprocess.buckets import (
+    Caps,
+    Columns,
+    bucket_items,
+    buckets_of,
+    labels_and_caps,
+    ordered_languages,
+)
 from training.preprocess.hashing import mix, string_hashes
 from training.preprocess.keys import is_first
 
-ENGLISH = "ENG"
-CROSS = "CROSS"
-_MAX_LANGUAGES = 63  # they are bits of an int64
-_DRAWS = 8  # times the cap; a bucket with no more combinations than this is written out
-_ROUNDS = 6  # each draws twice as much for the buckets that are short
-_CHUNK = 1 << 16  # combinations in memory at a time; they stay in the processor's cache
+_FEW = 8  # times the cap; a bucket with no more combinations than this is written out
+# The round that is drawn from, and from which to which of its draws, in caps; while a bucket is
+# short. Nearly every bucket has enough after the first.
+_DRAWS = ((0, 0, 2), (0, 2, 8), (1, 0, 16), (2, 0, 32), (3, 0, 64), (4, 0, 128), (5, 0, 256))
+_UNITS = 1 << 14  # names whose buckets are in memory at a time; they stay in the cache
+_CHUNK = 1 << 17  # combinations likewise
 _ORIENTATION = 1 << 32  # sets these draws apart from those of any round
-
-
-@dataclass(frozen=True)
-class Caps:
-    """How many pairs a concept may give to a bucket, by the bucket's kind.
-
-    RAISES (BergamotError): If one is below zero.
-    """
-
-    english: int = 50
-    monolingual: int = 50
-    crosslingual: int = 50
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value < 0:
-                raise BergamotError(Errors.T108.format(name=f"cap_{field.name}", value=value))
 
 
 def positive_pairs(
@@ -55,214 +39,140 @@ def positive_pairs(
     caps: Caps,
     english_crosslingual_only: bool = True,
     seed: int = 0,
-) -> tuple[np.ndarray, dict[str, int]]:
-    """Return a uniform sample, in random orientation, of the pairs of every bucket.
+) -> Iterator[tuple[np.ndarray, Counter[str]]]:
+    """Yield a uniform sample, in random orientation, of the pairs of every bucket.
 
     units (pl.DataFrame): concept, language, name (id); distinct.
     concepts (uint64 (n,)): Stable hash of every concept; with seed and bucket it fixes the draw.
-    RETURNS (tuple): Pairs, int32 (p, 3): concept, name, name, sorted by concept and bucket and
-        in the order drawn; and how many pairs each bucket gave. A bucket of over 8 caps of
-        combinations, of which next to none belong to it, may give less than it has.
+    YIELDS (tuple): Pairs, int32 (p, 3): concept, name, name, sorted by concept and bucket and
+        in the order drawn; and how many of them each bucket gave, all buckets in their order. A
+        bucket of over 8 caps of combinations, of which next to none belong to it, may give less
+        than it has.
     """
-    if units.is_empty():
-        return np.empty((0, 3), dtype=np.int32), {}
-    languages = sorted(units["language"].unique(), key=lambda name: (name != ENGLISH, name))
-    if len(languages) > _MAX_LANGUAGES:
-        raise BergamotError(Errors.T109.format(found=len(languages), most=_MAX_LANGUAGES))
-    across = [f"{ENGLISH}|{name}" for name in languages] if english_crosslingual_only else [CROSS]
-    labels = [*languages, *across]
-    items = _items(units, languages, every=not english_crosslingual_only)
-    buckets = _buckets(items, languages, caps, english_only=english_crosslingual_only)
+    only = english_crosslingual_only
+    languages = ordered_languages(units["language"].unique().to_list())
+    labels, limits = labels_and_caps(languages, caps, english_only=only)
     hashes = string_hashes(pa.array(labels, pa.large_string()))
-    salt = mix(seed, concepts[buckets["concept"].to_numpy()], hashes[buckets["label"].to_numpy()])
-    buckets = buckets.with_columns(salt=pl.Series(salt, dtype=pl.UInt64))
-    parts = [np.empty((0, 3), dtype=np.int32)]
-    found = np.zeros(len(labels), dtype=np.int64)
-    for chunk in _chunks(buckets):
-        owners, pairs = _sample(chunk, items["name"].to_numpy(), items["languages"].to_numpy())
-        found += np.bincount(chunk["label"].to_numpy()[owners], minlength=len(labels))
-        parts.append(np.column_stack([chunk["concept"].to_numpy()[owners], pairs]))
-    counts = {label: int(n) for label, n in zip(labels, found, strict=True) if n}
-    return np.concatenate(parts, dtype=np.int32), counts
+    for some in _whole_concepts(units, languages):
+        items = bucket_items(some, languages, english_only=only)
+        buckets = buckets_of(items, languages, limits, english_only=only)
+        names = items["name"].astype(np.int32)
+        salt = mix(seed, concepts[buckets["concept"]], hashes[buckets["label"]])
+        buckets["state"] = mix(salt)
+        for chunk in _chunks(buckets):
+            bucket, pairs = _sample(chunk, names, items["languages"])
+            found = np.bincount(chunk["label"][bucket], minlength=len(labels))
+            yield pairs, Counter(dict(zip(labels, found.tolist(), strict=True)))
 
 
-def _items(units: pl.DataFrame, languages: list[str], *, every: bool) -> pl.DataFrame:
-    """Return what buckets draw from, sorted: concept, code (of the language), name, languages.
-
-    `languages` are the bits of all languages that the string has in its concept. With `every`,
-    every string of the concept is there once more under the code after the last language's.
-    """
-    codes = pl.col("language").cast(pl.Enum(languages)).to_physical()
-    columns = units.select("concept", "name", code=codes).cast(pl.Int64)
-    concept, name, code = (columns[column].to_numpy() for column in ("concept", "name", "code"))
-    order = np.argsort(concept << 32 | name, kind="stable")
-    concept, name, code = concept[order], name[order], code[order]
-    fresh = np.r_[True, (concept[1:] != concept[:-1]) | (name[1:] != name[:-1])]
-    starts = np.flatnonzero(fresh)
-    strings = np.cumsum(fresh) - 1
-    bits = np.bitwise_or.reduceat(1 << code, starts)
-    if every:
-        concept, name = np.r_[concept, concept[starts]], np.r_[name, name[starts]]
-        code = np.r_[code, np.full(len(starts), len(languages))]
-        strings = np.r_[strings, np.arange(len(starts))]
-    order = np.argsort(concept << 32 | code, kind="stable")
-    items = {"concept": concept, "code": code, "name": name, "languages": bits[strings]}
-    return pl.DataFrame({column: values[order] for column, values in items.items()})
+def _whole_concepts(units: pl.DataFrame, languages: list[str]) -> Iterator[Columns]:
+    """Cut the units into runs of whole concepts; yield concept, code and name, int64."""
+    if not units["concept"].is_sorted():
+        units = units.sort("concept")
+    codes = units["language"].cast(pl.Enum(languages)).to_physical()
+    buckets = {
+        "concept": units["concept"].to_numpy(),
+        "code": codes.to_numpy(),
+        "name": units["name"].to_numpy(),
+    }
+    concept = buckets["concept"]
+    cuts = np.unique(np.searchsorted(concept, concept[::_UNITS]))
+    for start, end in pairwise([*cuts.tolist(), len(concept)]):
+        yield {name: column[start:end].astype(np.int64) for name, column in buckets.items()}
 
 
-def _buckets(
-    items: pl.DataFrame, languages: list[str], caps: Caps, *, english_only: bool
-) -> pl.DataFrame:
-    """Return a row per bucket that has combinations, sorted by concept and label.
-
-    label (Int64): Number of the bucket's name: the language's code, or the number of languages
-        plus the code of xxx in ENG|xxx, or the number of languages for CROSS.
-    left, right (Int64): Where the items of either side start; left_size, right_size. Without a
-        right side the combinations are the unordered pairs of the left.
-    shared (Int64): A pair whose strings have one of these languages in common is another bucket's.
-    earlier (Int64): So is one whose right string has one of these.
-    total, cap (Int64): Combinations, and pairs to draw at most.
-    """
-    first = [pl.col(column).ne_missing(pl.col(column).shift()) for column in ("concept", "code")]
-    starts = items.select(pl.any_horizontal(first).arg_true()).to_series().cast(pl.Int64)
-    sizes = np.diff(starts.to_numpy(), append=items.height)
-    runs = items[starts].select("concept", "code", left=starts, left_size=sizes)
-    before = {code: (1 << code) - 1 for code in range(len(languages))}
-    runs = runs.with_columns(
-        before=pl.col("code").replace_strict(before, default=-1, return_dtype=pl.Int64)
-    )
-    capped = {len(languages): caps.crosslingual}
-    if ENGLISH in languages:
-        capped[0] = caps.english
-    zero, size = pl.lit(0, pl.Int64), pl.col("left_size")
-    within = runs.select(
-        "concept",
-        "left",
-        "left_size",
-        label="code",
-        right=zero,
-        right_size=zero,
-        shared="before",
-        earlier=zero,
-        total=size * (size - 1) // 2,
-        cap=pl.col("code").replace_strict(capped, default=caps.monolingual, return_dtype=pl.Int64),
-    )
-    if english_only and ENGLISH in languages:
-        across = _across(runs, len(languages), caps.crosslingual)
-        within = pl.concat([within, across.select(within.columns)])
-    within = within.filter((pl.col("total") > 0) & (pl.col("cap") > 0))
-    return within.sort("concept", "label")
-
-
-def _across(runs: pl.DataFrame, languages: int, cap: int) -> pl.DataFrame:
-    """Return the buckets of English, whose code is 0, with every other language."""
-    english = runs.filter(pl.col("code") == 0)
-    others = runs.filter(pl.col("code") > 0)
-    return others.join(english, on="concept", suffix="_english").select(
-        "concept",
-        left="left_english",
-        left_size="left_size_english",
-        label=pl.col("code") + languages,
-        right="left",
-        right_size="left_size",
-        shared=pl.lit(-1, pl.Int64),
-        earlier="before",
-        total=pl.col("left_size") * pl.col("left_size_english"),
-        cap=pl.lit(cap, pl.Int64),
-    )
-
-
-def _chunks(buckets: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Cut the buckets into runs that fit into memory."""
-    cost = pl.min_horizontal("total", _DRAWS * pl.col("cap"))
-    numbers = buckets.select(cost.cum_sum() // _CHUNK).to_series().to_numpy()
-    starts = [*np.flatnonzero(is_first(numbers)).tolist(), len(numbers)]
-    for start, end in pairwise(starts):
-        yield buckets[start:end]
+def _chunks(buckets: Columns) -> Iterator[Columns]:
+    """Cut the buckets into runs whose combinations fit into memory."""
+    cost = np.minimum(buckets["total"], _FEW * buckets["cap"])
+    starts = np.flatnonzero(is_first(np.cumsum(cost) // _CHUNK))
+    for start, end in pairwise([*starts.tolist(), len(cost)]):
+        yield {name: column[start:end] for name, column in buckets.items()}
 
 
 def _sample(
-    buckets: pl.DataFrame, names: np.ndarray, languages: np.ndarray
+    buckets: Columns, names: np.ndarray, languages: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of buckets and, int32 (p, 2), the names drawn for them, in draw order.
+    """Return the rows of buckets and, int32 (p, 3), their pairs, in draw order.
 
-    A bucket with no more combinations than its cap is written out. Of the others the first
-    round writes out the small ones in random order, and draws numbers with repetition for the
-    large. What repeats or is another bucket's falls out; the first `cap` stay.
+    A bucket with no more combinations than its cap is written out. Of the others the small ones
+    are written out in random order; for the large, numbers are drawn with repetition. What
+    repeats or is another bucket's falls out; the first `cap` stay.
     """
-    columns = {name: buckets[name].to_numpy() for name in buckets.columns}
-    whole = _all_combinations(columns, languages)
-    drawn = _capped_combinations(columns, languages)
+    whole = _all_combinations(buckets, languages)
+    drawn = _capped_combinations(buckets, languages)
     bucket, number = (np.concatenate(parts) for parts in zip(whole, drawn, strict=True))
     order = np.argsort(bucket, kind="stable")
     bucket, number = bucket[order], number[order]
-    sides = np.column_stack([names[side] for side in _unrank(columns, bucket, number)])
-    turned = (mix(columns["salt"][bucket], number, _ORIENTATION) & np.uint64(1)).astype(bool)
-    return bucket, np.where(turned[:, None], sides[:, ::-1], sides)
+    left, right = (names[side] for side in _unrank(buckets, bucket, number))
+    hashes = mix(number, _ORIENTATION, state=buckets["state"][bucket])
+    turned = (hashes & np.uint64(1)).astype(bool)
+    pairs = np.empty((len(bucket), 3), dtype=np.int32)
+    pairs[:, 0] = buckets["concept"][bucket]
+    pairs[:, 1] = np.where(turned, right, left)
+    pairs[:, 2] = np.where(turned, left, right)
+    return bucket, pairs
 
 
-def _all_combinations(
-    columns: dict[str, np.ndarray], languages: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _all_combinations(buckets: Columns, languages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return bucket and number of every combination of the buckets that their caps do not cut."""
-    totals = columns["total"]
-    uncut = np.flatnonzero(totals <= columns["cap"])
+    totals = buckets["total"]
+    uncut = np.flatnonzero(totals <= buckets["cap"])
     bucket, number = _slots(uncut, totals[uncut])
-    mine = _own(columns, languages, bucket, number)
+    mine = _own(buckets, languages, bucket, number)
     return bucket[mine], number[mine]
 
 
 def _own(
-    columns: dict[str, np.ndarray], languages: np.ndarray, bucket: np.ndarray, number: np.ndarray
+    buckets: Columns, languages: np.ndarray, bucket: np.ndarray, number: np.ndarray
 ) -> np.ndarray:
     """Return which combinations belong to their bucket and to none before it."""
-    shared, earlier = columns["shared"], columns["earlier"]
+    shared, earlier = buckets["shared"], buckets["earlier"]
     own = np.ones(len(bucket), dtype=bool)
     unsure = np.flatnonzero((shared | earlier)[bucket])
     bucket = bucket[unsure]
-    left, right = (languages[side] for side in _unrank(columns, bucket, number[unsure]))
+    left, right = (languages[side] for side in _unrank(buckets, bucket, number[unsure]))
     own[unsure] = ((left & right & shared[bucket]) | (right & earlier[bucket])) == 0
     return own
 
 
-def _capped_combinations(
-    columns: dict[str, np.ndarray], languages: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _capped_combinations(buckets: Columns, languages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return bucket and number of the combinations drawn for the buckets that their caps cut."""
-    caps, totals = columns["cap"], columns["total"]
-    few = _shuffled(np.flatnonzero((totals > caps) & (totals <= _DRAWS * caps)), columns)
-    mine = _own(columns, languages, *few)
+    caps, totals = buckets["cap"], buckets["total"]
+    few = _shuffled(np.flatnonzero((totals > caps) & (totals <= _FEW * caps)), buckets)
+    mine = _own(buckets, languages, *few)
     few = _up_to_cap(few[0][mine], few[1][mine], caps)
     kept = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    short = np.flatnonzero(totals > _DRAWS * caps)
-    for round_ in range(_ROUNDS):
-        if not len(short):
-            break
-        bucket, number = _draw(short, columns, round_)
-        mine = _own(columns, languages, bucket, number)
+    short = np.flatnonzero(totals > _FEW * caps)
+    for draws in _DRAWS:
+        bucket, number = _draw(short, buckets, *draws)
+        mine = _own(buckets, languages, bucket, number)
         drawn = np.r_[kept[0], bucket[mine]], np.r_[kept[1], number[mine]]
         kept = _first(*drawn, totals, caps)
         counts = np.bincount(kept[0], minlength=len(caps))
         short = short[counts[short] < caps[short]]
+        if not len(short):
+            break
     return np.r_[few[0], kept[0]], np.r_[few[1], kept[1]]
 
 
-def _shuffled(short: np.ndarray, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _shuffled(short: np.ndarray, buckets: Columns) -> tuple[np.ndarray, np.ndarray]:
     """Return buckets and numbers of all their combinations, a bucket's in random order."""
-    bucket, slot = _slots(short, columns["total"][short])
-    random = mix(columns["salt"][bucket], slot, 0)
-    room = np.uint64(len(columns["total"]).bit_length())
+    bucket, slot = _slots(short, buckets["total"][short])
+    random = mix(slot, 0, state=buckets["state"][bucket])
+    room = np.uint64(len(buckets["total"]).bit_length())
     keys = (bucket.astype(np.uint64) << (np.uint64(64) - room)) | (random >> room)
     return bucket, slot[np.argsort(keys)]
 
 
 def _draw(
-    short: np.ndarray, columns: dict[str, np.ndarray], round_: int
+    short: np.ndarray, buckets: Columns, round_: int, first: int, last: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return buckets and numbers drawn with repetition, a bucket's in the order they count."""
-    bucket, slot = _slots(short, (_DRAWS * columns["cap"][short]) << round_)
-    random = mix(columns["salt"][bucket], slot, round_)
-    return bucket, (random % columns["total"][bucket].astype(np.uint64)).astype(np.int64)
+    caps = buckets["cap"][short]
+    bucket, slot = _slots(short, (last - first) * caps)
+    slot += (first * buckets["cap"])[bucket]
+    random = mix(slot, round_, state=buckets["state"][bucket])
+    return bucket, (random % buckets["total"][bucket].astype(np.uint64)).astype(np.int64)
 
 
 def _slots(buckets: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -277,7 +187,9 @@ def _first(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Keep each bucket's first distinct combinations, up to its cap, in draw order."""
     before = np.cumsum(totals) - totals
-    _, distinct = np.unique(before[bucket] + number, return_index=True)
+    keys = before[bucket] + number
+    order = np.argsort(keys)
+    distinct = np.minimum.reduceat(order, np.flatnonzero(is_first(keys[order])))
     distinct.sort()
     order = distinct[np.argsort(bucket[distinct], kind="stable")]
     return _up_to_cap(bucket[order], number[order], caps)
@@ -293,21 +205,19 @@ def _up_to_cap(
 
 
 def _unrank(
-    columns: dict[str, np.ndarray], bucket: np.ndarray, number: np.ndarray
+    buckets: Columns, bucket: np.ndarray, number: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of the two items of a combination.
 
-    Between two sides it is left · right_size + right; within one, right · (right - 1) / 2 + left
-    with left < right; the root that gives `right` back is exact for fewer than 2^25 items.
+    Between two sides it is left · width + right; within one, right · (right - 1) / 2 + left with
+    left < right. Quotient and root are exact for fewer than 2^25 items.
     """
-    width = columns["right_size"][bucket]
-    right = ((1 + np.sqrt(8.0 * number + 1)) / 2).astype(np.int64)
-    left = number - right * (right - 1) // 2
-    start, other = columns["left"][bucket], columns["right"][bucket]
-    across = np.flatnonzero(width)
-    left += start
-    right += start
-    rows = number[across] // width[across]
-    left[across] = start[across] + rows
-    right[across] = other[across] + number[across] - rows * width[across]
+    width = buckets["width"][bucket]
+    across = width > 0
+    quotient = (number / np.maximum(width, 1)).astype(np.int64)
+    root = (np.sqrt(2.0 * number + 0.25) + 0.5).astype(np.int64)
+    left = np.where(across, quotient, number - (root * (root - 1) >> 1))
+    right = np.where(across, number - quotient * width, root)
+    left += buckets["left"][bucket]
+    right += buckets["right"][bucket]
     return left, right

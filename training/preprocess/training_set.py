@@ -1,6 +1,7 @@
 """The training set on disk: names, pairs, graph and homonyms as memory-mapped arrays."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -102,61 +103,75 @@ def write_training_set(
     """
     if languages:
         names = names.of_languages(languages)
-    with timed("Drawing the pairs"):
-        pairs, buckets = positive_pairs(
-            names.paired,
-            concept_hashes(table),
-            caps=caps,
-            english_crosslingual_only=english_crosslingual_only,
-            seed=seed,
-        )
-    if not len(pairs):
-        raise BergamotError(Errors.T105.format(path=table.path))
-    with timed("Building the graph"):
-        edges, labels = graph_edges(table, label=relation_label)
-    with timed("Finding homonyms"):
-        homonyms, left_out = homonym_pairs(names.units)
-    own = names.units.filter(~names.units["trade"])
     rows = len(table)
-    sizes = rows, len(names.strings)
-    keys = combined([own[column].to_numpy() for column in ("concept", "name")], sizes)
-    named, node_names = separated(sorted_distinct(keys), sizes)
-    counts = np.bincount(named, minlength=rows)
-    if not counts.all():
-        bare = pl.Series(counts == 0)
-        edges = edges.filter(~bare.gather(edges["target"]) & ~bare.gather(edges["source"]))
-    arrays = {
-        "pairs": pairs,
-        "node_names_indptr": csr_indptr(named, rows),
-        "node_names": node_names,
-        "graph_indptr": csr_indptr(edges["target"].to_numpy(), rows),
-        "graph_sources": edges["source"].to_numpy(),
-        "graph_relations": edges["relation"].to_numpy(),
-        "homonyms_indptr": csr_indptr(homonyms["concept"].to_numpy(), rows),
-        "homonyms": homonyms["other"].to_numpy(),
-    }
-    facts = {
-        "n_concepts": rows,
-        "names": len(names.strings),
-        "pairs": len(pairs),
-        "pairs_by_bucket": buckets,
-        "edges": edges.height,
-        "relation_labels": labels,
-        "homonym_pairs": homonyms.height,
-        "names_of_too_many_concepts": left_out,
-    }
-    options = {
-        "caps": asdict(caps),
-        "english_crosslingual_only": english_crosslingual_only,
-        "relation_label": relation_label,
-        "languages": list(languages),
-        "seed": seed,
-    }
     with atomic_folder(path) as folder:
         write_arrow(folder / "names.arrow", pa.table({"name": names.strings}))
+        with timed("Drawing the pairs"):
+            pairs = positive_pairs(
+                names.paired,
+                concept_hashes(table),
+                caps=caps,
+                english_crosslingual_only=english_crosslingual_only,
+                seed=seed,
+            )
+            buckets = _write_pairs(folder / "pairs.npy", pairs)
+        if not buckets:
+            raise BergamotError(Errors.T105.format(path=table.path))
+        with timed("Building the graph"):
+            edges, labels = graph_edges(table, label=relation_label)
+        with timed("Finding homonyms"):
+            homonyms, left_out = homonym_pairs(names.units)
+        own = names.units.filter(~names.units["trade"])
+        sizes = rows, len(names.strings)
+        keys = combined([own[column].to_numpy() for column in ("concept", "name")], sizes)
+        named, node_names = separated(sorted_distinct(keys), sizes)
+        counts = np.bincount(named, minlength=rows)
+        if not counts.all():
+            bare = pl.Series(counts == 0)
+            edges = edges.filter(~bare.gather(edges["target"]) & ~bare.gather(edges["source"]))
+        arrays = {
+            "node_names_indptr": csr_indptr(named, rows),
+            "node_names": node_names,
+            "graph_indptr": csr_indptr(edges["target"].to_numpy(), rows),
+            "graph_sources": edges["source"].to_numpy(),
+            "graph_relations": edges["relation"].to_numpy(),
+            "homonyms_indptr": csr_indptr(homonyms["concept"].to_numpy(), rows),
+            "homonyms": homonyms["other"].to_numpy(),
+        }
+        facts = {
+            "n_concepts": rows,
+            "names": len(names.strings),
+            "pairs": buckets.total(),
+            "pairs_by_bucket": dict(buckets),
+            "edges": edges.height,
+            "relation_labels": labels,
+            "homonym_pairs": homonyms.height,
+            "names_of_too_many_concepts": left_out,
+        }
+        options = {
+            "caps": asdict(caps),
+            "english_crosslingual_only": english_crosslingual_only,
+            "relation_label": relation_label,
+            "languages": list(languages),
+            "seed": seed,
+        }
         for name, array in arrays.items():
             np.save(folder / f"{name}.npy", array)
         knowledge_base = sha256(table.path / MANIFEST)
         return write_manifest(
             folder, kind=KIND, version=VERSION, **facts, options=options, kb=knowledge_base
         )
+
+
+def _write_pairs(path: Path, parts: Iterable[tuple[np.ndarray, Counter[str]]]) -> Counter[str]:
+    """Write pairs as `np.save` does, part by part; return the buckets that gave any."""
+    buckets: Counter[str] = Counter()
+    header = np.lib.format.header_data_from_array_1_0(np.empty((0, 3), dtype=np.int32))
+    with path.open("wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, header)
+        for pairs, found in parts:
+            stream.write(pairs.data)
+            buckets.update(found)
+        stream.seek(0)  # the number of rows has its room in the header
+        np.lib.format.write_array_header_1_0(stream, header | {"shape": (buckets.total(), 3)})
+    return +buckets

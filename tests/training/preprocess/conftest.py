@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from spacy_bergamot.concepts import read_arrow
+from training.preprocess.buckets import Caps
 from training.preprocess.cli import preprocess
 from training.preprocess.filters import Filters
-from training.preprocess.pairs import Caps
 from training.preprocess.rrf import COLUMNS
 from training.preprocess.training_set import TrainingSet
 

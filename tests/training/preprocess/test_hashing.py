@@ -60,3 +60,11 @@ def test_similar_strings_have_hashes_that_are_spread() -> None:
 def test_uniform_is_below_one() -> None:
     most = np.array([0, 2**64 - 1], dtype=np.uint64)
     assert uniform(most).tolist() == [0.0, 1 - 2.0**-53]
+
+
+def test_mix_goes_on_from_the_hash_of_the_values_before() -> None:
+    values, more = np.arange(5), np.arange(5, 10)
+    before = mix(values)
+    kept = before.copy()
+    assert mix(more, 3, state=before).tolist() == mix(values, more, 3).tolist()
+    assert before.tolist() == kept.tolist()

@@ -13,8 +13,9 @@ from scipy.stats import chisquare
 
 from tests.training.preprocess.conftest import build, name, relation
 from training.errors import BergamotError
+from training.preprocess.buckets import CROSS, ENGLISH, Caps
 from training.preprocess.hashing import string_hashes
-from training.preprocess.pairs import CROSS, ENGLISH, Caps, positive_pairs
+from training.preprocess.pairs import positive_pairs
 
 Unit = tuple[int, str, int]
 EVERYTHING = Caps(10**6, 10**6, 10**6)
@@ -28,9 +29,14 @@ def draw(
     frame = pl.DataFrame(units, schema=schema, orient="row")
     count = max((unit[0] for unit in units), default=-1) + 1
     hashes = string_hashes(pa.array([f"C{i}" for i in range(count)], pa.large_string()))
-    return positive_pairs(
+    parts = positive_pairs(
         frame, hashes, caps=caps, english_crosslingual_only=english_only, seed=seed
     )
+    pairs, counts = [np.empty((0, 3), dtype=np.int32)], Counter[str]()
+    for part, found in parts:
+        pairs.append(part)
+        counts.update(found)
+    return np.concatenate(pairs), dict(+counts)
 
 
 def bucket_of(first: set[str], second: set[str], *, english_only: bool) -> str | None:
@@ -179,6 +185,7 @@ def test_the_largest_bucket_is_numbered_right() -> None:
 def test_more_pairs_than_fit_into_one_piece_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     units = copies(SHAPE, 40)
     whole, counts = draw(units, Caps(2, 2, 2))
+    monkeypatch.setattr("training.preprocess.pairs._UNITS", 100)
     monkeypatch.setattr("training.preprocess.pairs._CHUNK", 50)
     pieces, counts_of_pieces = draw(units, Caps(2, 2, 2))
     assert pieces.tolist() == whole.tolist()

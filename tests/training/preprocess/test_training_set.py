@@ -154,7 +154,7 @@ import sys
 from pathlib import Path
 from training.preprocess.cli import preprocess
 from training.preprocess.filters import Filters
-from training.preprocess.pairs import Caps
+from training.preprocess.buckets import Caps
 preprocess(Path(sys.argv[1]), Path(sys.argv[2]), filters=Filters(), caps=Caps(3, 3, 3))
 assert "torch" not in sys.modules
 """
@@ -186,3 +186,17 @@ def test_running_again_replaces_the_output(tmp_path: Path) -> None:
     before = digests(tmp_path / "out", manifests=True)
     run(tmp_path)
     assert digests(tmp_path / "out", manifests=True) == before
+
+
+def test_pairs_written_in_parts_are_the_file_that_numpy_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some_release(tmp_path, seed=0)
+    run(tmp_path)
+    before = digests(tmp_path / "out", manifests=True)
+    monkeypatch.setattr("training.preprocess.pairs._UNITS", 100)
+    data = run(tmp_path).train
+    assert digests(tmp_path / "out", manifests=True) == before
+    assert sum(data.manifest["pairs_by_bucket"].values()) == len(data.pairs)
+    np.save(tmp_path / "whole.npy", np.array(data.pairs))
+    assert (tmp_path / "whole.npy").read_bytes() == (data.path / "pairs.npy").read_bytes()
