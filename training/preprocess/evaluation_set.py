@@ -12,7 +12,7 @@ import pyarrow as pa
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.files import atomic_folder, write_manifest
 from training.preprocess.hashing import mix
-from training.preprocess.keys import string_lengths
+from training.preprocess.keys import first_rows, string_lengths
 from training.preprocess.names import TrainingNames, concept_hashes
 
 KIND = "evaluation-set"
@@ -59,13 +59,16 @@ def write_validation_set(
 
 
 def _spellings(table: ConceptTable, names: TrainingNames, hidden: pl.Series) -> pl.DataFrame:
-    """Return concept, language and alias of the hidden names.
+    """Return concept, language, text and alias of the hidden names.
 
     Of spellings that differ in case alone it is the first, as the source writes it.
     """
     written = table.column("aliases", "alias").filter(pa.array(hidden.to_numpy()))
     rows = names.aliases.filter(hidden).with_columns(alias=pl.Series(written))
-    return rows.group_by("concept", "language", "text").agg(pl.col("alias").min())
+    first = first_rows(rows.select("concept", "language", "text"))
+    several = pl.Series(np.bincount(first)[first] > 1)
+    least = rows.filter(several).group_by("concept", "language", "text").agg(pl.min("alias"))
+    return pl.concat([rows.filter(~several).select(least.columns), least])
 
 
 def _in_order(table: ConceptTable, kept: pl.Series) -> Iterator[pl.DataFrame]:
@@ -98,14 +101,14 @@ def _write_set(
     queries (pl.DataFrame): concept, language, alias.
     remaining (pl.Series): Of every alias of the table, whether it is in the dictionary.
     """
-    ids = pl.DataFrame(pl.from_arrow(table.concepts.select(["concept_id"])))["concept_id"]
+    starts = pl.Series(table.column("concepts", "concept_id")) + "||"
     with atomic_folder(path) as folder:
         (folder / "queries").mkdir()
         counts = {
-            language: _write(folder / "queries" / f"{language}.txt", [rows], ids)
+            language: _write(folder / "queries" / f"{language}.txt", [rows], starts)
             for (language,), rows in sorted(queries.group_by("language"))
         }
-        dictionary = _write(folder / "dictionary.txt", _in_order(table, remaining), ids)
+        dictionary = _write(folder / "dictionary.txt", _in_order(table, remaining), starts)
         return write_manifest(
             folder,
             kind=KIND,
@@ -116,14 +119,16 @@ def _write_set(
         )
 
 
-def _write(path: Path, parts: Iterable[pl.DataFrame], concept_ids: pl.Series) -> int:
-    """Write distinct lines, every part's sorted bytewise; return how many there are."""
+def _write(path: Path, parts: Iterable[pl.DataFrame], starts: pl.Series) -> int:
+    """Write distinct lines, every part's sorted bytewise; return how many there are.
+
+    starts (pl.Series): Of every concept, how its lines start.
+    """
     count = 0
     with path.open("wb") as stream:
         for rows in parts:
-            ids = concept_ids.gather(rows["concept"])
-            lines = rows.select(line=pl.concat_str(ids, pl.lit("||"), "alias")).sort("line")
-            lines = lines.filter(pl.col("line").ne_missing(pl.col("line").shift()))
-            lines.write_csv(stream, include_header=False, quote_style="never")
-            count += lines.height
+            lines = (starts.gather(rows["concept"]) + rows["alias"]).sort()
+            lines = lines.filter(lines.ne_missing(lines.shift()))
+            lines.to_frame().write_csv(stream, include_header=False, quote_style="never")
+            count += len(lines)
     return count
