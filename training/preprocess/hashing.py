@@ -4,9 +4,12 @@ Draws are made from them, so that a choice depends on the seed and on what is ch
 on row order, thread count or a library's version.
 """
 
+from functools import cache
+
 import numpy as np
 import pyarrow as pa
 
+_PLACES = 1 << 10  # bytes of a string whose hashes are looked up
 _STRINGS = 1 << 13  # hashed at a time; they stay in the processor's cache
 
 
@@ -48,5 +51,17 @@ def _hash_some(strings: pa.Array) -> np.ndarray:
     data = np.frombuffer(bytes_buffer or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
     starts, lengths = offsets[:-1] - offsets[0], np.diff(offsets)
     place = np.arange(len(data)) - np.repeat(starts, lengths)
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mix(data, place), dtype=np.uint64)])
+    if lengths.max(initial=0) <= _PLACES:
+        place <<= 8
+        place += data
+        mixed = _mixed_bytes().take(place)
+    else:
+        mixed = mix(data, place)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
     return mix(sums[starts + lengths] - sums[starts], lengths)
+
+
+@cache
+def _mixed_bytes() -> np.ndarray:
+    """Return the hash of every byte at every place, uint64: that of byte b at p is at 256 p + b."""
+    return mix(np.arange(256), np.arange(_PLACES)[:, None]).ravel()

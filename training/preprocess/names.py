@@ -8,9 +8,16 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.hashing import find_keys
+from training.preprocess.graph import csr_indptr
 from training.preprocess.hashing import mix, string_hashes, uniform
-from training.preprocess.keys import combined, interned, is_first, separated
+from training.preprocess.keys import (
+    combined,
+    interned,
+    is_first,
+    separated,
+    string_bytes,
+    string_lengths,
+)
 
 VALIDATION_QUERIES = 0.3
 """Share of a validation concept's names that are queries."""
@@ -18,6 +25,7 @@ VALIDATION_QUERIES = 0.3
 TRADE_NAME_RELATIONS = ("has_tradename", "tradename_of")
 _NAME = ("concept", "text")
 _UNIT = ("concept", "language", "text")
+_ROWS = 1 << 14  # worked on at a time; they stay in the processor's cache
 Hashes = dict[str, np.ndarray]
 
 
@@ -60,41 +68,49 @@ def training_names(
     held_out (float): Share of each language's eligible names to hold out.
     valid_concepts (float): Share of the concepts that make no pairs, for validation.
     """
-    texts, aliases = _texts(table)
-    languages = aliases["language"].unique().sort()
+    forms = _training_forms(table.column("aliases", "alias"))
+    languages, spoken = _languages(table.column("aliases", "language"))
+    form_hashes = string_hashes(forms)
+    examples, texts = interned(forms, form_hashes)
     hashes = {
         "concept": concept_hashes(table),
-        "text": string_hashes(_arrow(texts)),
+        "text": form_hashes[examples],
         "language": string_hashes(_arrow(languages.cast(pl.String))),
     }
-    hidden = _among(aliases, hold_out(aliases, hashes, share=held_out, seed=seed), hashes)
-    chosen = np.flatnonzero(uniform(mix(seed, hashes["concept"], 1)) < valid_concepts)
-    asked = aliases.filter(pl.col("concept").is_in(chosen.tolist()) & ~hidden)
-    queries = hold_out(asked, hashes, share=VALIDATION_QUERIES, seed=seed + 1)
-    aliases = aliases.with_columns(held_out=hidden, validation=_among(aliases, queries, hashes))
-    own = aliases.filter(~pl.col("held_out") & ~pl.col("validation")).select(_UNIT)
+    concepts = table.keys("aliases")
+    aliases = pl.DataFrame(
+        {"concept": concepts, "language": languages.gather(spoken), "text": texts}
+    )
+    hidden = hold_out(aliases, hashes, share=held_out, seed=seed)
+    chosen = uniform(mix(seed, hashes["concept"], 1)) < valid_concepts
+    asked = chosen[concepts] & ~hidden
+    queries = np.zeros(len(asked), dtype=bool)
+    queries[asked] = hold_out(
+        aliases.filter(asked), hashes, share=VALIDATION_QUERIES, seed=seed + 1
+    )
+    own = aliases.filter(~(hidden | queries))
     units = _units(own, _trade_names(table, own), hashes)
-    used, names = _renumbered(units["text"], len(texts))
+    used, names = _renumbered(units["text"], len(examples))
     return TrainingNames(
-        strings=_arrow(texts.filter(pl.Series(used))),
+        strings=forms.take(pa.array(examples[used])),
         units=units.select(
             "concept",
-            languages.gather(units["language"]),
+            languages.gather(units["language"]).alias("language"),
             names.alias("name"),
             "trade",
         ),
-        aliases=aliases,
-        validation_concepts=chosen.astype(np.int32),
+        aliases=aliases.with_columns(held_out=hidden, validation=queries),
+        validation_concepts=np.flatnonzero(chosen).astype(np.int32),
     )
 
 
 def concept_hashes(table: ConceptTable) -> np.ndarray:
     """Return a stable uint64 hash of every concept's id."""
-    return string_hashes(table.concepts.column("concept_id").combine_chunks())
+    return string_hashes(table.column("concepts", "concept_id"))
 
 
 def hold_out(names: pl.DataFrame, hashes: Hashes, *, share: float, seed: int) -> np.ndarray:
-    """Return the keys of the (concept, text) to hold out, sorted: a share of the eligible names.
+    """Tell of every row whether its (concept, text) is held out: a share of the eligible names.
 
     Each language draws for itself; a text that one of its languages draws leaves the concept in
     all. Not eligible are texts that name several concepts, and of every concept the text that is
@@ -103,35 +119,63 @@ def hold_out(names: pl.DataFrame, hashes: Hashes, *, share: float, seed: int) ->
     names (pl.DataFrame): concept, language, text, as numbers.
     hashes (Hashes): Stable hashes, uint64, of what the numbers of a column stand for.
     """
-    parts = [hashes[column][_numbers(names[column])] for column in ("concept", "text", "language")]
-    drawn = uniform(mix(seed, *parts))
     keys = _keys(names, hashes, _NAME)
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(is_first(keys[order]))
-    draws, keys = np.minimum.reduceat(drawn[order], starts), keys[order[starts]]
-    concepts, texts = _columns(keys, hashes, _NAME)
+    drawn = np.minimum.reduceat(_draws(names, hashes, seed)[order], starts)
+    concepts, texts = _columns(keys[order[starts]], hashes, _NAME)
     shared = np.bincount(texts)[texts] > 1
-    starts = np.flatnonzero(is_first(concepts))
-    last = np.repeat(np.maximum.reduceat(draws, starts), np.diff(starts, append=len(keys)))
-    return keys[(draws < share) & ~shared & (draws != last)]
+    firsts = np.flatnonzero(is_first(concepts))
+    last = np.repeat(np.maximum.reduceat(drawn, firsts), np.diff(firsts, append=len(drawn)))
+    held = (drawn < share) & ~shared & (drawn != last)
+    of_rows = np.empty(len(names), dtype=bool)
+    of_rows[order] = np.repeat(held, np.diff(starts, append=len(order)))
+    return of_rows
 
 
-def _texts(table: ConceptTable) -> tuple[pl.Series, pl.DataFrame]:
-    """Return the distinct training forms, and of every alias concept, language and form's row."""
-    aliases = pl.DataFrame(pl.from_arrow(table.aliases.select(["concept", "language", "alias"])))
-    texts, rows = interned(aliases["alias"].str.strip_chars().str.to_lowercase())
-    languages = pl.Enum(aliases["language"].unique().cast(pl.String).sort())
-    return texts, aliases.select("concept", pl.col("language").cast(languages), text=pl.lit(rows))
+def _draws(names: pl.DataFrame, hashes: Hashes, seed: int) -> np.ndarray:
+    """Return a number in [0, 1) for every concept, text and language."""
+    columns = {column: _numbers(names[column]) for column in ("concept", "text", "language")}
+    drawn = np.empty(len(names))
+    for start in range(0, len(names), _ROWS):
+        part = slice(start, start + _ROWS)
+        parts = [hashes[column][numbers[part]] for column, numbers in columns.items()]
+        drawn[part] = uniform(mix(seed, *parts))
+    return drawn
+
+
+def _training_forms(names: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return names stripped and lower-cased."""
+    texts, lengths = [np.empty(0, dtype=np.uint8)], [np.zeros(1, dtype=np.int64)]
+    for start in range(0, len(names), _ROWS):
+        part = pl.Series(names[start : start + _ROWS])
+        forms = _arrow(part.str.strip_chars().str.to_lowercase())
+        texts.append(string_bytes(forms).copy())
+        lengths.append(string_lengths(forms))
+    offsets = np.cumsum(np.concatenate(lengths))
+    buffers = [pa.py_buffer(offsets), pa.py_buffer(np.concatenate(texts))]
+    return pa.LargeStringArray.from_buffers(len(names), *buffers)
+
+
+def _languages(column: pa.DictionaryArray) -> tuple[pl.Series, np.ndarray]:
+    """Return the languages that occur, sorted (Enum), and of every row its place there, uint32."""
+    values = column.dictionary.to_pylist()
+    codes = column.indices.to_numpy()
+    found = sorted({values[code] for code in np.flatnonzero(np.bincount(codes))})
+    places = np.array([found.index(v) if v in found else 0 for v in values], dtype=np.uint32)
+    return pl.Series(found, dtype=pl.Enum(found)), places[codes]
 
 
 def _trade_names(table: ConceptTable, own: pl.DataFrame) -> pl.DataFrame:
     """Return concept, language, text: for trade name relations CUI1 gets CUI2's names."""
-    kinds = table.relations.column("rela").combine_chunks()
+    kinds = table.column("relations", "rela")
     wanted = [kind in TRADE_NAME_RELATIONS for kind in kinds.dictionary.to_pylist()]
     rows = np.flatnonzero(np.array(wanted, dtype=bool)[kinds.indices.to_numpy()])
-    links = pl.DataFrame(pl.from_arrow(table.relations.select(["head", "tail"]).take(rows)))
-    named = links.unique().join(own, left_on="tail", right_on="concept")
-    return named.select("language", "text", concept="head")
+    head, tail = (table.column("relations", side).to_numpy()[rows] for side in ("head", "tail"))
+    starts = csr_indptr(own["concept"].to_numpy(), len(table))
+    counts = starts[tail + 1] - starts[tail]
+    named = np.arange(counts.sum()) + np.repeat(starts[tail + 1] - np.cumsum(counts), counts)
+    return own[named].with_columns(concept=np.repeat(head, counts))
 
 
 def _units(own: pl.DataFrame, trade: pl.DataFrame, hashes: Hashes) -> pl.DataFrame:
@@ -151,10 +195,6 @@ def _renumbered(numbers: pl.Series, count: int) -> tuple[np.ndarray, pl.Series]:
     used = np.zeros(count, dtype=bool)
     used[numbers.to_numpy()] = True
     return used, pl.Series((np.cumsum(used, dtype=np.int32) - 1)[numbers.to_numpy()])
-
-
-def _among(names: pl.DataFrame, found: np.ndarray, hashes: Hashes) -> pl.Series:
-    return pl.Series(find_keys(found, _keys(names, hashes, _NAME)) >= 0)
 
 
 def _keys(names: pl.DataFrame, hashes: Hashes, columns: tuple[str, ...]) -> np.ndarray:

@@ -1,5 +1,6 @@
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
@@ -34,6 +35,12 @@ def test_mix_is_the_published_generator() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=20))
 def test_string_hashes_equal_those_of_plain_python(strings: list[str]) -> None:
+    assert hashes(strings) == [plain(text) for text in strings]
+
+
+@pytest.mark.parametrize("length", [1023, 1024, 1025, 2000])
+def test_long_strings_are_hashed_as_short_ones(length: int) -> None:
+    strings = ["é", "y" * (length - 1) + "z"]
     assert hashes(strings) == [plain(text) for text in strings]
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from training.preprocess.hashing import string_hashes
 from training.preprocess.keys import (
     combined,
     first_rows,
@@ -24,9 +25,11 @@ STRINGS = st.lists(st.text(st.characters(codec="utf-8"), max_size=3))
 
 @given(STRINGS)
 def test_interned_strings_are_distinct_and_in_order_of_appearance(strings: list[str]) -> None:
-    distinct, rows = interned(pl.Series(strings, dtype=pl.String))
-    assert distinct.to_list() == list(dict.fromkeys(strings))
-    assert [distinct[int(row)] for row in rows] == strings
+    array = pa.array(strings, pa.large_string())
+    examples, rows = interned(array, string_hashes(array))
+    distinct = [strings[row] for row in examples]
+    assert distinct == list(dict.fromkeys(strings))
+    assert [distinct[row] for row in rows] == strings
 
 
 @given(STRINGS)
@@ -58,8 +61,19 @@ def test_rows_whose_hashes_collide_are_told_apart(monkeypatch) -> None:
 
     monkeypatch.setattr(pl.DataFrame, "hash_rows", colliding)
     assert first_rows(pl.DataFrame({"a": ["x", "y", "x", "z"]})).tolist() == [0, 1, 0, 3]
-    distinct, rows = interned(pl.Series(["b", "a", "b", "c"]))
-    assert distinct.gather(rows).to_list() == ["b", "a", "b", "c"]
+    strings = pa.array(["b", "a", "b", "c"], pa.large_string())
+    examples, rows = interned(strings, np.zeros(4, dtype=np.uint64))
+    assert (examples.tolist(), rows.tolist()) == ([0, 1, 3], [0, 1, 0, 2])
+
+
+def test_hashes_of_equal_upper_bits_are_told_apart(monkeypatch) -> None:
+    values = {"x": 5 << 32, "y": (5 << 32) + 1, "z": 7 << 32}
+
+    def hashed(self: pl.DataFrame, seed: int = 0) -> pl.Series:
+        return self["a"].replace_strict(values, return_dtype=pl.UInt64)
+
+    monkeypatch.setattr(pl.DataFrame, "hash_rows", hashed)
+    assert first_rows(pl.DataFrame({"a": [*"zyxxyz"]})).tolist() == [0, 1, 2, 2, 1, 0]
 
 
 @given(st.lists(st.integers(0, 9)))
