@@ -9,6 +9,7 @@ import hashlib
 import logging
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -236,13 +237,23 @@ def open_release(meta: Path, *, max_malformed: float = 0.001) -> dict[str, RrfTa
     return {name: RrfTable(name, source, max_malformed=max_malformed) for name, source in tables}
 
 
-def _raw_pieces(source: Source) -> Iterator[bytes]:
+def _raw_pieces(source: Source, told: Callable[[bytes], None]) -> Iterator[bytes]:
     try:
         with source.open() as stream:
             while piece := stream.read(_PIECE):
+                told(piece)
                 yield piece
     except _BROKEN as reason:
         raise BergamotError(Errors.T102.format(path=source, reason=reason)) from None
+
+
+def _ahead(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the pieces; the next is read, unpacked and hashed in a thread meanwhile."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, pieces, b"")
+        while piece := coming.result():
+            coming = thread.submit(next, pieces, b"")
+            yield piece
 
 
 def _whole_lines(source: Source, told: Callable[[bytes], None]) -> Iterator[bytes]:
@@ -251,8 +262,7 @@ def _whole_lines(source: Source, told: Callable[[bytes], None]) -> Iterator[byte
     told (Callable[[bytes], None]): Is told what was read, as it is.
     """
     rest: list[bytes] = []
-    for number, piece in enumerate(_raw_pieces(source)):
-        told(piece)
+    for number, piece in enumerate(_ahead(_raw_pieces(source, told))):
         head, feed, tail = piece.removeprefix(b"" if number else _MARK).rpartition(b"\n")
         if feed:
             yield b"".join((*rest, head, feed))
