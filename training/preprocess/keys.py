@@ -163,11 +163,3 @@ def sorted_distinct(keys: np.ndarray) -> np.ndarray:
     """Sort numbers in place, return the distinct; `np.unique` takes several times as long."""
     keys.sort()
     return keys[is_first(keys)]
-
-
-def numbered(keys: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct of keys below a size; return a row of each, and every row's number."""
-    examples = np.full(size, -1, dtype=np.int32)
-    examples[keys] = np.arange(len(keys), dtype=np.int32)
-    used = examples >= 0
-    return examples[used], (np.cumsum(used, dtype=np.int32) - 1)[keys]

@@ -10,7 +10,6 @@ from training.preprocess.keys import (
     combined,
     first_rows,
     interned,
-    numbered,
     separated,
     sorted_distinct,
     sorted_ids,
@@ -74,13 +73,6 @@ def test_hashes_of_equal_upper_bits_are_told_apart(monkeypatch) -> None:
 
     monkeypatch.setattr(pl.DataFrame, "hash_rows", hashed)
     assert first_rows(pl.DataFrame({"a": [*"zyxxyz"]})).tolist() == [0, 1, 2, 2, 1, 0]
-
-
-@given(st.lists(st.integers(0, 9)))
-def test_numbered_keys_have_an_example_each(keys: list[int]) -> None:
-    examples, numbers = numbered(np.array(keys, dtype=np.int64), 10)
-    assert [keys[row] for row in examples] == sorted(set(keys))
-    assert [keys[examples[number]] for number in numbers] == keys
 
 
 @given(TRIPLES)
