@@ -66,3 +66,15 @@ def test_gradients_of_the_objectives_at_two_steps(tmp_path: Path):
         assert objectives["text"]["anchors"] > 0
         assert "anchors" not in objectives["dgi"]
     assert found["0"]["text"]["loss"] != found["2"]["text"]["loss"]
+
+
+def test_names_are_tokenised_together_into_few_bytes(tmp_path: Path):
+    words = ["fever", "pain", "of", "the", "head", "and", "neck", "acute", "chronic", "left"]
+    lines = [f"C||{' '.join(some)}" for some in itertools.permutations(words, 4)]
+    (tmp_path / "names.txt").write_text("\n".join(lines))
+    found = figures(
+        "benchmarks.tokens", write_lm(tmp_path / "lm"), tmp_path / "names.txt", "--quick"
+    )
+    assert found["names"] == len(lines)
+    assert found["ratio"] > 2
+    assert found["bytes_per_name"] < 2 * found["tokens_per_name"] + 10

@@ -13,10 +13,12 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.files import atomic_folder, read_manifest, sha256, write_manifest
 from spacy_bergamot.text import normalize
 from spacy_bergamot.text_encoder import EncoderSettings, open_tokenizer
+from training.bergamot.name_tokens import NameTokenizer
+from training.npy import array_in_parts
 
 KIND = "token-store"
 VERSION = 1
-_CHUNK = 65_536
+_CHUNK = 1 << 18
 
 logger = logging.getLogger(__name__)
 
@@ -68,20 +70,17 @@ class TokenStore:
     ) -> None:
         tokenizer = open_tokenizer(lm, settings.max_length)
         small = tokenizer.get_vocab_size() <= 1 << 16
-        dtype = np.dtype(np.uint16 if small else np.uint32)
+        fast = NameTokenizer(tokenizer)
         lengths = np.zeros(len(names) + 1, dtype=np.int64)
         with atomic_folder(path) as folder:
-            with (folder / "tokens.raw").open("wb") as stream:
+            with array_in_parts(folder / "tokens.npy", np.uint16 if small else np.uint32) as write:
                 for start in tqdm(range(0, len(names), _CHUNK), desc="Tokenising", unit=" chunks"):
-                    chunk = names[start : start + _CHUNK].to_pylist()
+                    chunk = names[start : start + _CHUNK]
                     if settings.lowercase:
-                        chunk = [normalize(name) for name in chunk]
-                    rows = [encoding.ids for encoding in tokenizer.encode_batch_fast(chunk)]
-                    lengths[start + 1 : start + 1 + len(rows)] = [len(row) for row in rows]
-                    stream.write(np.concatenate([np.asarray(row, dtype) for row in rows]).tobytes())
-            raw = np.fromfile(folder / "tokens.raw", dtype=dtype)
-            np.save(folder / "tokens.npy", raw)
-            (folder / "tokens.raw").unlink()
+                        chunk = pa.array(map(normalize, chunk.to_pylist()), pa.large_string())
+                    tokens, counts = fast.encode(chunk)
+                    write(tokens)
+                    lengths[start + 1 : start + 1 + len(counts)] = counts
             np.save(folder / "indptr.npy", np.cumsum(lengths))
             write_manifest(folder, kind=KIND, version=VERSION, made_from=made_from)
 

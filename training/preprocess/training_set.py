@@ -13,6 +13,7 @@ import pyarrow as pa
 from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
 from spacy_bergamot.files import MANIFEST, atomic_folder, read_manifest, sha256, write_manifest
 from training.errors import BergamotError, Errors
+from training.npy import array_in_parts
 from training.preprocess.graph import csr_indptr, graph_edges, homonym_pairs
 from training.preprocess.keys import combined, separated, sorted_distinct
 from training.preprocess.names import TrainingNames, concept_hashes
@@ -164,14 +165,10 @@ def write_training_set(
 
 
 def _write_pairs(path: Path, parts: Iterable[tuple[np.ndarray, Counter[str]]]) -> Counter[str]:
-    """Write pairs as `np.save` does, part by part; return the buckets that gave any."""
+    """Write pairs part by part; return the buckets that gave any."""
     buckets: Counter[str] = Counter()
-    header = np.lib.format.header_data_from_array_1_0(np.empty((0, 3), dtype=np.int32))
-    with path.open("wb") as stream:
-        np.lib.format.write_array_header_1_0(stream, header)
+    with array_in_parts(path, np.int32, 3) as write:
         for pairs, found in parts:
-            stream.write(pairs.data)
+            write(pairs)
             buckets.update(found)
-        stream.seek(0)  # the number of rows has its room in the header
-        np.lib.format.write_array_header_1_0(stream, header | {"shape": (buckets.total(), 3)})
     return +buckets
