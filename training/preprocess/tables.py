@@ -147,7 +147,9 @@ def _codes(names: pl.DataFrame, concepts: int) -> pl.DataFrame:
     order = sorted_rows(keys, coded.select("CODE"))
     coded, fresh = coded[order], is_first(keys[order])
     code = pl.col("CODE")
-    return coded.filter(pl.Series(fresh) | code.ne_missing(code.shift())).rename({"CODE": "code"})
+    return coded.filter(pl.lit(pl.Series(fresh)) | code.ne_missing(code.shift())).rename(
+        {"CODE": "code"}
+    )
 
 
 def _counts(
@@ -193,7 +195,7 @@ def _encoded(column: pl.Series, kind: pa.DataType) -> pa.Array:
     categories = column if column.dtype == pl.Enum else column.cast(pl.Categorical)
     values = categories.unique(maintain_order=True)
     first, codes = values.to_physical().to_numpy(), categories.to_physical().to_numpy()
-    places = np.zeros(int(first.max(initial=0)) + 1, dtype=kind.index_type.to_pandas_dtype())
+    places = np.zeros(int(first.max(initial=0)) + 1, dtype=f"int{kind.index_type.bit_width}")
     places[first] = np.arange(len(first))
     texts = pa.array(values.cast(pl.String).to_list(), type=kind.value_type)
     return pa.DictionaryArray.from_arrays(pa.array(places[codes]), texts)
