@@ -25,7 +25,7 @@ _LABELS = {"LAT": "language", "SAB": "source", "TTY": "term type"}
 # Columns that lie side by side are read as one: from the first to the last.
 _SPANS = {"LAT": "TS", "STT": "STT", "ISPREF": "ISPREF", "SAB": "TTY", "SUPPRESS": "SUPPRESS"}
 
-Says = list[tuple[str, Callable[[str], Any]]]  # of the values of a span
+Says = tuple[str, Callable[[str], Any]]  # a span, and a function of its values
 
 
 def read_atoms(
@@ -43,25 +43,12 @@ def read_atoms(
     spans = {first: Vocabulary(f"{first} of {conso.source}", most=NO_LIMIT) for first in _SPANS}
     labels = {column: Vocabulary(f"{column} of {conso.source}") for column in _LABELS}
     wanted = {"LAT": filters.languages, "SAB": filters.sources, "TTY": filters.term_types}
-    places = _places(rank)
-    falls: dict[str, tuple[str, Callable[[str], bool]]] = {
-        "names: suppressed": ("SUPPRESS", filters.suppress.__contains__),
-        "names: language": ("LAT", _first(outside(filters.languages))),
-        "names: source": ("SAB", _first(outside(filters.sources))),
-        "names: term type": ("SAB", _last(outside(filters.term_types))),
-    }
-    numbers = {
+    falls, merits = _falls(filters), _merits(_places(rank))
+    numbers: dict[str, Says] = {
         "LAT": ("LAT", _first(labels["LAT"].number)),
         "SAB": ("SAB", _first(labels["SAB"].number)),
         "TTY": ("SAB", _last(labels["TTY"].number)),
     }
-    merits: Says = [
-        ("LAT", lambda value: 8 * (len(places) + 1) * (not value.startswith("ENG|"))),
-        ("SAB", lambda value: 8 * places.get(value, len(places))),
-        ("ISPREF", lambda value: 4 * (value != "Y")),
-        ("LAT", lambda value: 2 * (not value.endswith("|P"))),
-        ("STT", lambda value: value != "PF"),
-    ]
     ids = [pa.array([], pa.large_string())]
     read = 0
     none = np.empty(0, dtype=np.int32)
@@ -100,6 +87,27 @@ def read_atoms(
         *(labels[name].enum(joined[name]).alias(name) for name in numbers),
         *(pl.concat(parts).alias(name) for name, parts in texts.items()),
     )
+
+
+def _falls(filters: Filters) -> dict[str, Says]:
+    """Return what tells of a span's values whether a row falls, by the name of the reason."""
+    return {
+        "names: suppressed": ("SUPPRESS", filters.suppress.__contains__),
+        "names: language": ("LAT", _first(outside(filters.languages))),
+        "names: source": ("SAB", _first(outside(filters.sources))),
+        "names: term type": ("SAB", _last(outside(filters.term_types))),
+    }
+
+
+def _merits(places: dict[str, int]) -> list[Says]:
+    """Return what spans' values add to the merit."""
+    return [
+        ("LAT", lambda value: 8 * (len(places) + 1) * (not value.startswith("ENG|"))),
+        ("SAB", lambda value: 8 * places.get(value, len(places))),
+        ("ISPREF", lambda value: 4 * (value != "Y")),
+        ("LAT", lambda value: 2 * (not value.endswith("|P"))),
+        ("STT", lambda value: value != "PF"),
+    ]
 
 
 def _places(rank: RrfTable | None) -> dict[str, int]:
