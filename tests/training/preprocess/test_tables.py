@@ -42,6 +42,22 @@ def test_without_ranks_the_preferred_name_is_the_preferred_atom(tmp_path: Path) 
     assert built.rows("concepts", "name") == ["the name", "a", "y", "zenglish"]
 
 
+def test_each_mark_of_preference_outweighs_those_after_it(tmp_path: Path) -> None:
+    marks = {"ISPREF": "Y", "TS": "P", "STT": "PF"}
+    order = [(1, 1, 1), (1, 1, 0), (1, 0, 1), (1, 0, 0), (0, 1, 1), (0, 1, 0), (0, 0, 1), (0, 0, 0)]
+    rows = [
+        name(
+            "C1",
+            f"{9 - place}",
+            **{k: v for (k, v), on in zip(marks.items(), ons, strict=True) if on},
+        )
+        for place, ons in enumerate(order)
+    ]
+    rows.append(name("C1", "0 foreign", "FRE", **marks))
+    built = build(tmp_path, rows)
+    assert built.rows("aliases", "alias") == [*"98765432", "0 foreign"]
+
+
 def test_the_highest_rank_gives_the_preferred_name_and_the_source(tmp_path: Path) -> None:
     ranks = [
         line("MRRANK", RANK=rank, SAB=source, TTY=kind)
