@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_NORMALIZERS = {"BertNormalizer", "Lowercase", "NFC", "NFD", "NFKC", "NFKD", "Precompiled"}
-_NORMALIZERS |= {"StripAccents"}
+_UNICODE = {"NFC", "NFD", "NFKC", "NFKD"}
+_NORMALIZERS = _UNICODE | {"BertNormalizer", "Lowercase", "Precompiled", "StripAccents"}
 _SPLITTERS = {"BertPreTokenizer", "ByteLevel", "Metaspace", "Whitespace", "WhitespaceSplit"}
 _CACHED = 1 << 21  # words
 _FURTHER_SPLITTERS = {"Digits", "Punctuation"}

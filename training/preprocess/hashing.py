@@ -9,6 +9,8 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
+from training.preprocess.keys import string_bytes, string_lengths
+
 _PLACES = 1 << 10  # bytes of a string whose hashes are looked up
 _STRINGS = 1 << 13  # hashed at a time; they stay in the processor's cache
 
@@ -45,11 +47,8 @@ def string_hashes(strings: pa.Array) -> np.ndarray:
 
 
 def _hash_some(strings: pa.Array) -> np.ndarray:
-    _, offsets_buffer, bytes_buffer = strings.buffers()
-    offsets = np.frombuffer(offsets_buffer, dtype=np.int64)
-    offsets = offsets[strings.offset : strings.offset + len(strings) + 1]
-    data = np.frombuffer(bytes_buffer or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
-    starts, lengths = offsets[:-1] - offsets[0], np.diff(offsets)
+    data, lengths = string_bytes(strings), string_lengths(strings)
+    starts = np.cumsum(lengths) - lengths
     place = np.arange(len(data)) - np.repeat(starts, lengths)
     if lengths.max(initial=0) <= _PLACES:
         place <<= 8

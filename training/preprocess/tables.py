@@ -95,12 +95,11 @@ def _only(
     kept = np.zeros(len(ids), dtype=bool)
     kept[wanted.to_numpy()] = True
     number = np.cumsum(kept, dtype=np.int32) - 1
-    frames = [
-        frame.filter(pl.Series(kept[frame["concept"].to_numpy()])).with_columns(
-            concept=pl.col("concept").map_batches(lambda rows: pl.Series(number[rows.to_numpy()]))
-        )
-        for frame in (names, types)
-    ]
+    frames = []
+    for frame in (names, types):
+        concepts = frame["concept"].to_numpy()
+        rows = kept[concepts]
+        frames.append(frame.filter(pl.Series(rows)).with_columns(concept=number[concepts[rows]]))
     return ids.filter(pl.Series(kept)), frames[0], frames[1]
 
 
