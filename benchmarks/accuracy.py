@@ -1,19 +1,33 @@
 """Accuracy of the candidate generators on query files, one by one and together.
 
-    python -m benchmarks.accuracy KB LM QUERIES [--index DIR] [--groups DISO ANAT] [--limit N]
+    python -m benchmarks.accuracy KB LM QUERIES [--base LM] [--held-out DIR] [--index DIR]
+        [--groups DISO ANAT] [--limit N]
 
 KB is a concept table (corpus/kb), LM a language model folder, QUERIES a folder of `CUI||mention`
-files, one a set. Acc@k counts concepts; a mention's gold concept must be in the table. `--groups`
-repeats the run with a filter on semantic groups. The last line is JSON: macro Acc@1 and @5 under
-exact, lexical, dense, ensemble, and the same with "_filtered".
+files, one a set; a mention counts if the table has one of its concepts, and any of them is right.
+`--base` is the language model before training. `--held-out` is a folder with dictionary.txt and
+queries/ (corpus/eval): names that are not in its dictionary are taken from the table, and its
+queries are sets as well. `--groups` repeats the run with a filter on semantic groups.
+
+Acc@k counts concepts; intervals are 95 % by the bootstrap over mentions, of the macro mean within
+the sets. The last column compares `pipeline`, the generator of configs/linker.cfg, with the better
+of `tfidf` (3-grams) and `dense` (LM) of the set on the same mentions. The last line is JSON: for
+`tfidf`, `base_dense`, `dense`, `pipeline` and the others, of which some have the suffix
+"_filtered", the macro acc@1 and acc@5, and both of every set under `by_set`.
 """
 
 import argparse
 import json
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import spacy
+from spacy.util import registry
+
+from benchmarks.held_out import without_names
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.candidates import CandidateGenerator
 from spacy_bergamot.filters import CandidateFilter
@@ -26,15 +40,52 @@ from spacy_bergamot.generators import (
 )
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from training.evaluate.readers import read_queries
+from training.evaluate.statistics import bootstrap_interval
 
+CONFIG = Path(__file__).parents[1] / "configs/linker.cfg"
 PARTS: dict[str, Generator] = {
     "exact": ExactGenerator(),
     "lexical": LexicalGenerator(),
     "dense": DenseGenerator(),
 }
-SYSTEMS = {name: EnsembleGenerator({name: part}) for name, part in PARTS.items()}
-SYSTEMS["ensemble"] = EnsembleGenerator(PARTS, combine="mean")
-SYSTEMS["ensemble, max"] = EnsembleGenerator(PARTS, combine="max")
+SYSTEMS: dict[str, EnsembleGenerator] = {
+    "tfidf": EnsembleGenerator({"lexical": LexicalGenerator(smallest=0.0)}),
+    "dense": EnsembleGenerator({"dense": DenseGenerator()}),
+    "exact": EnsembleGenerator({"exact": ExactGenerator()}),
+    "mean": EnsembleGenerator(PARTS, combine="mean"),
+    "max": EnsembleGenerator(PARTS, combine="max"),
+}
+SAMPLES = 2000
+Sets = dict[str, list[tuple[str, set[str]]]]
+
+
+@dataclass
+class Measured:
+    """Ranks of the gold concepts of every set's mentions (99 where there is none), CPU time."""
+
+    ranks: dict[str, np.ndarray]
+    cpu_ms: float
+
+    def accuracy(self, name: str, k: int) -> float:
+        return 100 * float((self.ranks[name] < k).mean())
+
+    def macro(self, k: int) -> float:
+        return float(np.mean([self.accuracy(name, k) for name in self.ranks]))
+
+    def macro_interval(self, k: int) -> tuple[float, float]:
+        """Resample the mentions within every set."""
+        rng, means = np.random.default_rng(0), []
+        for ranks in self.ranks.values():
+            means.append(rng.binomial(len(ranks), (ranks < k).mean(), SAMPLES) / len(ranks))
+        low, high = np.percentile(100 * np.mean(means, axis=0), [2.5, 97.5])
+        return float(low), float(high)
+
+    def to_dict(self) -> dict:
+        by_set = {
+            name: {f"acc@{k}": round(self.accuracy(name, k), 2) for k in (1, 5)}
+            for name in self.ranks
+        }
+        return {f"acc@{k}": round(self.macro(k), 2) for k in (1, 5)} | {"by_set": by_set}
 
 
 def main() -> None:
@@ -42,68 +93,113 @@ def main() -> None:
     parser.add_argument("kb", type=Path)
     parser.add_argument("lm", type=Path)
     parser.add_argument("queries", type=Path)
-    parser.add_argument("--index", type=Path, help="keep the index here for another run")
+    parser.add_argument("--base", type=Path, help="the language model before training")
+    parser.add_argument("--held-out", type=Path, help="folder with dictionary.txt and queries/")
+    parser.add_argument("--index", type=Path, help="keep the indexes here for another run")
     parser.add_argument("--groups", nargs="*", default=[], help="semantic groups of the filter")
     parser.add_argument("--limit", type=int, default=10**9, help="queries of a set")
     arguments = parser.parse_args()
-    encoder = TextEncoder.open(arguments.lm, precision="bf16")
     with tempfile.TemporaryDirectory() as temporary:
-        folder = arguments.index or Path(temporary) / "index"
-        if not folder.exists():
-            mark = fingerprint(arguments.lm)
-            AliasIndex.build(folder, arguments.kb, encoder, lm_fingerprint=mark, progress=True)
-        index = AliasIndex.open(folder)
-        sets: dict[str, list[tuple[str, set[str]]]] = {}
-        for query in read_queries(arguments.queries).queries:
-            if any(concept in index.table for concept in query.concept_ids):
-                sets.setdefault(query.group, []).append((query.mention, set(query.concept_ids)))
+        folder = arguments.index or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        kb, sources = arguments.kb, {"": arguments.queries}
+        if arguments.held_out:
+            kb = without_names(kb, arguments.held_out / "dictionary.txt", folder / "kb")
+            sources["held-out "] = arguments.held_out / "queries"
+        encoder, index = opened(kb, arguments.lm, folder)
+        sets = read_sets(sources, index, arguments.limit)
         report = {}
         for suffix, groups in (("", ()), ("_filtered", tuple(arguments.groups))):
             if suffix and not groups:
                 continue
-            for name, system in SYSTEMS.items():
-                allowed = CandidateFilter(semantic_groups=groups)
+            allowed = CandidateFilter(semantic_groups=groups)
+            for name, system in {**SYSTEMS, "pipeline": packaged()}.items():
                 generator = CandidateGenerator(encoder, index, allowed, k=10, generator=system)
-                report[name + suffix] = measure(generator, sets, arguments.limit)
-    show(report, sets)
+                report[name + suffix] = measure(generator, sets)
+        if arguments.base:
+            encoder, index = opened(kb, arguments.base, folder)
+            generator = CandidateGenerator(
+                encoder, index, CandidateFilter(), k=10, generator=SYSTEMS["dense"]
+            )
+            report["base_dense"] = measure(generator, sets)
+    show(report)
 
 
-def measure(
-    generator: CandidateGenerator, sets: dict[str, list[tuple[str, set[str]]]], limit: int
-) -> dict[str, dict[str, float]]:
-    """Return {set: {acc@1, acc@5}} in percent, their macro mean, and milliseconds a mention."""
-    table, spent, count = {}, 0.0, 0
+def packaged() -> EnsembleGenerator:
+    """Return the generator of configs/linker.cfg."""
+    config = spacy.util.load_config(CONFIG)["components"]["bergamot_linker"]["generator"]
+    return registry.resolve({"generator": config})["generator"]
+
+
+def opened(kb: Path, lm: Path, folder: Path) -> tuple[TextEncoder, AliasIndex]:
+    """Open the index of a language model, built if it is not in the folder."""
+    encoder, mark = TextEncoder.open(lm, precision="bf16"), fingerprint(lm)
+    path = folder / mark[:12]
+    if not path.exists():
+        AliasIndex.build(path, kb, encoder, lm_fingerprint=mark, progress=True)
+    return encoder, AliasIndex.open(path)
+
+
+def read_sets(sources: dict[str, Path], index: AliasIndex, limit: int) -> Sets:
+    """Read at most `limit` queries of every set, of those that can be answered."""
+    sets: Sets = {}
+    for prefix, path in sources.items():
+        for query in read_queries(path).queries:
+            if any(concept in index.table for concept in query.concept_ids):
+                known = sets.setdefault(prefix + query.group, [])
+                known.append((query.mention, set(query.concept_ids)))
+    return {name: queries[:limit] for name, queries in sets.items()}
+
+
+def measure(generator: CandidateGenerator, sets: Sets) -> Measured:
+    ranks, spent = {}, 0.0
     for name, queries in sets.items():
-        queries = queries[:limit]
         start = time.process_time()
         found = generator.generate([(mention, "") for mention, _ in queries])
-        spent, count = spent + time.process_time() - start, count + len(queries)
-        ranks = [
-            next((n for n, c in enumerate(candidates) if c.concept_id in gold), 99)
-            for candidates, (_, gold) in zip(found, queries, strict=True)
-        ]
-        table[name] = {
-            f"acc@{k}": 100 * sum(rank < k for rank in ranks) / len(ranks) for k in (1, 5)
-        }
-    table["macro"] = {
-        key: sum(row[key] for row in table.values()) / len(table) for key in ("acc@1", "acc@5")
-    }
-    table["macro"]["cpu_ms"] = 1000 * spent / count
-    return table
-
-
-def show(report: dict, sets: dict) -> None:
-    print(f"{'Acc@1 / @5':16}{'n':>6}" + "".join(f"{name:>20}" for name in report))
-    for name in [*sets, "macro"]:
-        cells = "".join(
-            f"{table[name]['acc@1']:>13.1f} / {table[name]['acc@5']:4.1f}"
-            for table in report.values()
+        spent += time.process_time() - start
+        ranks[name] = np.array(
+            [
+                next((n for n, c in enumerate(candidates) if c.concept_id in gold), 99)
+                for candidates, (_, gold) in zip(found, queries, strict=True)
+            ]
         )
-        print(f"{name:16}{len(sets.get(name, [])):>6}{cells}")
-    cpu = "".join(f"{table['macro']['cpu_ms']:>20.2f}" for table in report.values())
-    print(f"{'CPU ms a mention':22}{cpu}")
-    macro = {name: {k: round(v, 2) for k, v in t["macro"].items()} for name, t in report.items()}
-    print(json.dumps(macro))
+    return Measured(ranks, 1000 * spent / sum(map(len, sets.values())))
+
+
+def against_best(report: dict[str, Measured], name: str, k: int) -> str:
+    """Return what the pipeline has beyond the better single generator of a set, paired."""
+    best = max((report["tfidf"], report["dense"]), key=lambda one: one.accuracy(name, k))
+    hits = [(one.ranks[name] < k).astype(float) for one in (report["pipeline"], best)]
+    difference = 100 * (hits[0] - hits[1])
+    low, high = bootstrap_interval(difference, samples=SAMPLES)
+    return f"{difference.mean():+5.1f} ({low:+.1f} to {high:+.1f})"
+
+
+def show(report: dict[str, Measured]) -> None:
+    order = ["tfidf", "base_dense", "dense", "pipeline"]
+    names = [name for name in order if name in report]
+    names += [name for name in report if name not in names]
+    sets = report["dense"].ranks
+    for k in (1, 5):
+        last = "pipeline - best"
+        print(f"Acc@{k:<20}{'n':>6}" + "".join(f"{name:>20}" for name in names) + f"{last:>24}")
+        for name, ranks in sets.items():
+            cells = ""
+            for system in names:
+                low, high = bootstrap_interval(
+                    100.0 * (report[system].ranks[name] < k), samples=SAMPLES
+                )
+                value = report[system].accuracy(name, k)
+                cells += f"{value:8.1f} ({low:4.1f}-{high:4.1f})"
+            print(f"{name:25}{len(ranks):>6}{cells}{against_best(report, name, k):>24}")
+        cells = ""
+        for system in names:
+            low, high = report[system].macro_interval(k)
+            cells += f"{report[system].macro(k):8.1f} ({low:4.1f}-{high:4.1f})"
+        print(f"{'macro':25}{sum(map(len, sets.values())):>6}{cells}\n")
+    cpu = "".join(f"{report[name].cpu_ms:>20.2f}" for name in names)
+    print(f"{'CPU ms a mention':31}{cpu}")
+    print(json.dumps({name: report[name].to_dict() for name in names}))
 
 
 if __name__ == "__main__":

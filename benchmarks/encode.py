@@ -73,7 +73,7 @@ def plain(encoder: TextEncoder, lm: Path, names: list[str]) -> np.ndarray:
     """Encode as SapBERT's evaluation: in the order given, padded to the full length."""
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(lm, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(lm, local_files_only=True, trust_remote_code=False)
     results = []
     for start in range(0, len(names), 2048):
         inputs = tokenizer(

@@ -34,7 +34,7 @@ import numpy as np
 import spacy
 from spacy.language import Language
 
-from benchmarks.accuracy import SYSTEMS
+from benchmarks.accuracy import PARTS, packaged
 from benchmarks.documents import read_gold
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.candidates import CandidateGenerator
@@ -69,9 +69,10 @@ def main() -> None:
         kb = write_kb(arguments.dictionary, queries, arguments.names, folder)
         encoder = TextEncoder.open(arguments.lm, precision="bf16")
         index = open_index(folder, kb, encoder, fingerprint(arguments.lm))
+        systems = {name: EnsembleGenerator({name: PARTS[name]}) for name in ("lexical", "dense")}
         report = {
-            name: measure(encoder, index, SYSTEMS[name], queries)
-            for name in ("lexical", "dense", "ensemble")
+            name: measure(encoder, index, system, queries)
+            for name, system in {**systems, "ensemble": packaged()}.items()
         }
         report["ensemble"] |= latency(encoder, index, queries)
         documents = folder / "documents.jsonl"
@@ -179,8 +180,7 @@ def measure(
 
 def latency(encoder: TextEncoder, index: AliasIndex, queries: list) -> dict[str, float]:
     """Return the time of one mention alone, in milliseconds."""
-    system = SYSTEMS["ensemble"]
-    generator = CandidateGenerator(encoder, index, CandidateFilter(), k=10, generator=system)
+    generator = CandidateGenerator(encoder, index, CandidateFilter(), k=10, generator=packaged())
     times = []
     for _, mention in queries[:500]:
         start = time.perf_counter()

@@ -38,7 +38,7 @@ def main() -> None:
     lines = arguments.file.read_text(encoding="utf8").split("\n")
     distinct = dict.fromkeys(normalize(line.rpartition("||")[2]) for line in lines if line)
     names = pa.array([*distinct][:count], pa.large_string())
-    settings = EncoderSettings()
+    settings = EncoderSettings("cls")
     drawn = np.random.default_rng(0).permutation(len(names))[:ONE_BY_ONE]
     sample = names.take(pa.array(drawn)).to_pylist()
     slow = one_by_one(arguments.lm, settings, sample)
@@ -71,7 +71,7 @@ def one_by_one(lm: Path, settings: EncoderSettings, names: list[str]) -> float:
     """Return names per CPU-second of calling transformers' tokenizer a name."""
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(lm)
+    tokenizer = AutoTokenizer.from_pretrained(lm, trust_remote_code=False)
     tokenizer(names[0])
     start = time.process_time()
     for name in names:

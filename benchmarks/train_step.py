@@ -168,7 +168,7 @@ def make_model(base: Path, labels: int, half: Any, device: torch.device) -> Berg
     from transformers import AutoModel
 
     torch.manual_seed(0)
-    lm = AutoModel.from_pretrained(base, local_files_only=True)
+    lm = AutoModel.from_pretrained(base, local_files_only=True, trust_remote_code=False)
     dim = lm.config.hidden_size
     made = {
         "text": make_text()(dim),

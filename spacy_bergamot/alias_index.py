@@ -6,10 +6,11 @@ A folder, memory-mapped, without pickle:
 - postings_indptr.npy, postings.npy   for every string its rows in concepts/aliases.arrow.
 - keys.npy, key_rows.npy   sorted 64-bit keys of the strings, and their rows.
 - vector_indptr.npy, vector_strings.npy   for every vector the ids of its strings: those of the
-  same token ids share one.
+  same token ids share one. string_vectors.npy   for every string its vector.
 - lexical/           the same strings by their character 3-grams.
 - engine/            what the search engine saved; its rows are vectors.
 - projection.npy     principal components, where the vectors were projected on them.
+- languages.npy      the mean of the vectors, and of those of every language's names.
 - concepts/          the concept table.
 - manifest.json      fingerprint of the language model, engine, counts, checksums.
 """
@@ -31,14 +32,15 @@ from spacy_bergamot.engines import Engine, Vectors, engine_class
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder, checked_manifest, write_manifest
 from spacy_bergamot.hashing import find_keys, string_keys
+from spacy_bergamot.language_bias import LanguageBias
 from spacy_bergamot.lexical import LexicalIndex
 from spacy_bergamot.projection import Projected, Projection
 from spacy_bergamot.text import has_letters, normalize
-from spacy_bergamot.text_encoder import TextEncoder
+from spacy_bergamot.text_encoder import Encodes, TextEncoder
 from spacy_bergamot.vector_store import fill, open_store, plan_of
 
 KIND = "alias-index"
-VERSION = 2
+VERSION = 3
 _CHUNK = 1 << 16
 
 logger = logging.getLogger(__name__)
@@ -58,6 +60,7 @@ class AliasIndex:
         self.path = path
         self.manifest = manifest
         self.engine = engine
+        self.like = like
         self.projection = Projection.open(path)
         self.table = ConceptTable.open(path / "concepts", checksums=False)
         self.strings: pa.Array = read_arrow(path / "strings.arrow").column(0).combine_chunks()
@@ -68,6 +71,13 @@ class AliasIndex:
         )
         self.vector_indptr = np.load(path / "vector_indptr.npy", mmap_mode="r")
         self.vector_strings = np.load(path / "vector_strings.npy", mmap_mode="r")
+        self.string_vectors = np.load(path / "string_vectors.npy", mmap_mode="r")
+        languages = self.table.column("aliases", "language")
+        names = languages.dictionary.to_pylist()
+        count = len(self.vector_indptr) - 1
+        self.bias: LanguageBias = like.bias if like else LanguageBias.open(path, names, count=count)
+        self._languages = self.bias.codes(names)
+        self._language_of = languages.indices.to_numpy(zero_copy_only=True)
         self.keys = np.load(path / "keys.npy", mmap_mode="r")
         self.key_rows = np.load(path / "key_rows.npy", mmap_mode="r")
 
@@ -82,7 +92,7 @@ class AliasIndex:
     ) -> "AliasIndex":
         """Open an index.
 
-        like (AliasIndex | None): Index whose weights of 3-grams it was built with.
+        like (AliasIndex | None): Index that it was built like.
         RAISES (BergamotError): If a file is missing, truncated, changed or of another version.
         """
         path = Path(path)
@@ -115,7 +125,8 @@ class AliasIndex:
         vectors (Path | None): Folder that keeps the vectors, so that a killed build goes on where
             it was; None keeps none. dtype (str): Their type on disk, "float32" or "float16".
         components (int | None): Principal components that are kept of the vectors; None keeps all.
-        like (AliasIndex | None): Take the weights of 3-grams from there, so that scores compare.
+        like (AliasIndex | None): Take the weights of 3-grams, the components and the means of
+            languages from there, so that scores compare.
         """
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
@@ -124,6 +135,8 @@ class AliasIndex:
             groups = group_names(encoder, strings)
             np.save(folder / "vector_indptr.npy", groups.indptr)
             np.save(folder / "vector_strings.npy", groups.members)
+            string_vectors = groups.of_rows().astype(np.int32)
+            np.save(folder / "string_vectors.npy", string_vectors)
             named = strings.take(pa.array(groups.first))
             plan = plan_of(named, encoder, lm_fingerprint=lm_fingerprint, dtype=dtype)
             kept = Path(vectors) / plan.id[:16] if vectors is not None else None
@@ -131,10 +144,13 @@ class AliasIndex:
             fill(store, named, encoder, plan, progress=progress)
             logger.info("Building the %s index of %d vectors", engine, len(named))
             found: Vectors = open_store(store, plan)
+            projection = like.projection if like else None
             if components is not None:
                 projection = Projection.fit(found, components)
+            if projection is not None:
                 projection.save(folder)
                 found = Projected(found, projection)
+            _save_languages(folder, found, table, string_vectors)
             build = engine_class(engine).build
             build(folder / "engine", found, progress=progress, **(settings or {}))
             shutil.rmtree(folder / "vectors.tmp", ignore_errors=True)
@@ -186,9 +202,42 @@ class AliasIndex:
 
     def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return vector rows (int64) and cosines (float32), both (n, k), best first, -1 filled."""
-        if self.projection is not None:
-            vectors = self.projection(vectors)
-        return self.engine.search(vectors, k)
+        return self.engine.search(self._projected(vectors), k)
+
+    def embed(self, names: Sequence[str], encoder: Encodes) -> np.ndarray:
+        """Return vectors of names in normal form as the engine has them, float32 (n, d).
+
+        Those that are strings of the index are read from it; `encoder` is asked for the others.
+        """
+        strings = self.lookup(names)
+        known, others = np.flatnonzero(strings >= 0), np.flatnonzero(strings < 0)
+        parts = []
+        if len(known):
+            parts.append(self.engine.vectors(self.string_vectors[strings[known]]))
+        if len(others):
+            rest = [names[row] for row in others.tolist()]
+            if self.like is not None:
+                parts.append(self.like.embed(rest, encoder))
+            else:
+                parts.append(self._projected(encoder.encode(rest)))
+        return np.concatenate(parts)[np.argsort(np.concatenate([known, others]))]
+
+    def _projected(self, vectors: np.ndarray) -> np.ndarray:
+        return vectors if self.projection is None else self.projection(vectors)
+
+    def cosines(self, vector: np.ndarray, strings: np.ndarray) -> np.ndarray:
+        """Return the cosines, float32 (n,), of a vector from `embed` with some strings' vectors."""
+        return self.engine.vectors(self.string_vectors[strings]) @ vector
+
+    def languages_of(self, strings: np.ndarray) -> np.ndarray:
+        """Return float32 (n, languages + 1) by row of `bias.offsets`: 1 for the language of a
+        string; of several, each has an equal share."""
+        sizes = self.indptr[strings + 1] - self.indptr[strings]
+        aliases = expand(self.indptr, self.postings, strings)
+        shares = np.zeros((len(strings), len(self.bias.offsets)), dtype=np.float32)
+        owners = np.repeat(np.arange(len(strings)), sizes)
+        shares[owners, self._languages[self._language_of[aliases]]] = 1
+        return shares / shares.sum(1, keepdims=True)
 
     @property
     def vectors(self) -> int:
@@ -202,6 +251,15 @@ class AliasIndex:
     def alias_rows(self, string: int) -> np.ndarray:
         """Return the rows in the concept table's aliases of a string, int32."""
         return self.postings[self.indptr[string] : self.indptr[string + 1]]
+
+
+def expand(indptr: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the values of some rows of a CSR array, one after another."""
+    starts = indptr[rows]
+    sizes = indptr[rows + 1] - starts
+    total = int(sizes.sum())
+    offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
+    return np.asarray(values[offsets + np.arange(total)]) if total else values[:0]
 
 
 def index_strings(table: ConceptTable) -> tuple[pa.Array, pa.Array, np.ndarray]:
@@ -222,6 +280,18 @@ def index_strings(table: ConceptTable) -> tuple[pa.Array, pa.Array, np.ndarray]:
         raise BergamotError(Errors.B023.format(path=table.path))
     kept = normal.take(pa.array(rows))
     return kept.unique().sort(), kept, rows
+
+
+def _save_languages(
+    folder: Path, vectors: Vectors, table: ConceptTable, string_vectors: np.ndarray
+) -> None:
+    """Save the means of the vectors of every language's names."""
+    indptr, postings = (np.load(folder / f"{n}.npy") for n in ("postings_indptr", "postings"))
+    languages = table.column("aliases", "language")
+    codes, count = languages.indices.to_numpy(zero_copy_only=True), len(languages.dictionary)
+    owners = np.repeat(string_vectors, np.diff(indptr)).astype(np.int64)
+    pairs = np.unique(owners * count + codes[postings])
+    LanguageBias.save(folder, vectors, pairs // count, pairs % count, languages=count)
 
 
 def _write_strings(folder: Path, table: ConceptTable) -> pa.Array:

@@ -6,18 +6,20 @@ then the concept id.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.filters import CandidateFilter, Masks
-from spacy_bergamot.generators import Encodes, EnsembleGenerator, Generator, Hits, expand
+from spacy_bergamot.generators import EnsembleGenerator, Generator
+from spacy_bergamot.rescoring import Pool, Rescorer, Scored
+from spacy_bergamot.selection import Chosen, Selection
 from spacy_bergamot.text import has_letters, normalize
-from spacy_bergamot.text_encoder import TextEncoder
+from spacy_bergamot.text_encoder import Encodes, EncodesOnce, TextEncoder
 
 _COLUMNS = ("alias", "language", "source")
-_MOST_FETCHED = 8192
 _DECIMALS = 6
 
 
@@ -60,16 +62,26 @@ class Dropped(NamedTuple):
     reason: str
 
 
-class _Chosen(NamedTuple):
-    """The best concepts of one generator: rows in the table, scores, rows of their aliases.
+class Found(NamedTuple):
+    """What was found for one mention.
 
-    floor (float): What a concept that is not among them can have at most.
+    parts (dict[str, Chosen]): By generator, of those that found anything.
+    pool (Pool | None), scored (Scored | None): Where aliases are rescored.
     """
 
-    concepts: np.ndarray
-    scores: np.ndarray
-    aliases: np.ndarray
-    floor: float
+    parts: dict[str, Chosen]
+    pool: Pool | None = None
+    scored: Scored | None = None
+
+
+class Entry(NamedTuple):
+    """A concept and its best alias, as rows; what found the alias, and what each gave it."""
+
+    score: float
+    key: str
+    concept: int
+    alias: int
+    scores: dict[str, float]
 
 
 class CandidateGenerator:
@@ -95,42 +107,57 @@ class CandidateGenerator:
         self.encoder = encoder
         self.index = index
         self.ensemble = generator
+        self.rescorer = Rescorer(index, generator) if generator.combine == "rescored" else None
         self.masks = Masks(index.table, allowed, removed)
         self.k = k
         table = index.table
+        self._select = Selection(index, self.masks)
         self._concept_of = table.keys("aliases")
         self._columns = {name: table.column("aliases", name) for name in _COLUMNS}
 
-    def generate(
-        self, mentions: Sequence[tuple[str, str]], *, encoder: Encodes | None = None
-    ) -> list[list[Candidate]]:
+    def generate(self, mentions: Sequence[tuple[str, str]]) -> list[list[Candidate]]:
         """Return the candidates of (mention, entity label) pairs, best first.
 
-        Where the first generator is exact and stops the others, a mention that is an alias, case
-        and spacing aside, needs no language model.
+        A mention that is an alias, case and spacing aside, needs no language model: its vector is
+        in the index.
+        """
+        return [self.rank(found) for found in self.find(mentions)]
+
+    def find(
+        self,
+        mentions: Sequence[tuple[str, str]],
+        *,
+        encoder: Encodes | None = None,
+        beside: Sequence[Found] | None = None,
+    ) -> list[Found]:
+        """Return what is found for (mention, entity label) pairs, for `rank`.
 
         encoder (Encodes | None): What encodes instead of the generator's own.
+        beside (list[Found] | None): What another generator found, with which this one's candidates
+            are to be compared.
         """
+        encoder = EncodesOnce(encoder or self.encoder)
         names = [normalize(mention) for mention, _ in mentions]
         labels = [label for _, label in mentions]
-        found: list[dict[str, _Chosen]] = [{} for _ in mentions]
+        parts: list[dict[str, Chosen]] = [{} for _ in mentions]
         open_rows = [row for row, name in enumerate(names) if has_letters(name)]
         for number, (key, generator) in enumerate(self.ensemble.generators.items()):
-            wanted = [names[row] for row in open_rows]
-            chosen = self._choose(
-                generator,
-                wanted,
-                [labels[row] for row in open_rows],
-                encoder or self.encoder,
-            )
+            asked = [(names[row], labels[row]) for row in open_rows]
+            chosen = self._select(generator, asked, encoder, self.k)
             for row, best in zip(open_rows, chosen, strict=True):
                 if len(best.concepts):  # one that finds nothing has no say
-                    found[row][key] = best
+                    parts[row][key] = best
             if not number and self.ensemble.stop_at_exact:
-                open_rows = [row for row in open_rows if not _is_exact(found[row].get(key))]
+                open_rows = [row for row in open_rows if not _decides(parts[row].get(key))]
             if not open_rows:
                 break
-        return [self._united(parts) for parts in found]
+        return self._rescored(names, parts, encoder, beside)
+
+    def rank(self, found: Found) -> list[Candidate]:
+        """Return the best k candidates, best first."""
+        if found.pool is None or found.scored is None:
+            return self._ordered(self._united(found.parts))
+        return self._ordered(self._by_rescoring(found.pool, found.scored))
 
     def dropped(self, mention: str, label: str = "") -> list[Dropped]:
         """Return what the generators find for a mention and the filters drop, and why."""
@@ -139,7 +166,8 @@ class CandidateGenerator:
             if not has_letters(name):
                 break
             hits = generator.search([name], self.index, self.encoder)([0], 4 * self.k)[0]
-            for alias, score in zip(*self._aliases(hits), strict=True):
+            _, aliases, scores = self._select.aliases(hits)
+            for alias, score in zip(aliases, scores, strict=True):
                 concept = int(self._concept_of[alias])
                 reason = self.masks.reason(int(alias), concept, label)
                 if reason is not None:
@@ -148,61 +176,58 @@ class CandidateGenerator:
                     found.append(Dropped(concept_id, text, key, round(float(score), 6), reason))
         return list(dict.fromkeys(found))
 
-    def _choose(
-        self, generator: Generator, names: list[str], labels: list[str], encoder: Encodes
-    ) -> list[_Chosen]:
-        """Fetch more and more hits until k allowed concepts are found or none is left."""
-        if not names:
-            return []
-        search = generator.search(names, self.index, encoder)
-        results: list[_Chosen | None] = [None] * len(names)
-        open_rows, fetch = list(range(len(names))), 4 * self.k
-        while open_rows:
-            for row, hits in zip(open_rows, search(open_rows, fetch), strict=True):
-                best = self._best(hits, labels[row])
-                done = len(best.concepts) >= self.k or hits.exhausted or fetch >= _MOST_FETCHED
-                results[row] = best if done else None
-            open_rows = [row for row in open_rows if results[row] is None]
-            fetch = min(4 * fetch, _MOST_FETCHED)
-        return [result for result in results if result is not None]
+    def _rescored(
+        self,
+        names: list[str],
+        parts: list[dict[str, Chosen]],
+        encoder: Encodes,
+        beside: Sequence[Found] | None,
+    ) -> list[Found]:
+        """Score what was found by all generators, if the ensemble is to."""
+        if self.rescorer is None:
+            return [Found(one) for one in parts]
+        rows = [row for row, one in enumerate(parts) if one]
+        results = [Found({}) for _ in parts]
+        if not rows:
+            return results
+        vectors = self.index.embed([names[row] for row in rows], encoder)
+        for row, vector in zip(rows, vectors, strict=True):
+            pool = Pool.of({key: one.allowed for key, one in parts[row].items()})
+            other = beside[row].scored if beside else None
+            usual = other.usual if other else None
+            scored = self.rescorer(names[row], vector, pool, usual)
+            results[row] = Found(parts[row], pool, scored)
+        return results
 
-    def _aliases(self, hits: Hits) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows of the aliases that the strings are, and their scores."""
-        indptr = self.index.indptr
-        sizes = indptr[hits.strings + 1] - indptr[hits.strings]
-        aliases = expand(indptr, self.index.postings, hits.strings)
-        return aliases, np.repeat(hits.scores, sizes)
+    def _by_rescoring(self, pool: Pool, scored: Scored) -> list[Entry]:
+        """Return the best concepts of rescored aliases."""
+        assert self.rescorer is not None
+        concepts, scores, best = self.rescorer.concepts(pool, scored)
+        last = np.sort(scores)[-min(self.k, len(scores))] - 10.0**-_DECIMALS
+        entries = []
+        for row in np.flatnonzero(scores >= last):
+            place = best[row]
+            each = {key: float(values[place]) for key, values in scored.parts.items()}
+            by = [key for key, found in pool.found.items() if found[place]]
+            each = {**dict.fromkeys(by, 1.0), **each}
+            key = max(by, key=lambda key: self.ensemble.weight(key) * each[key])
+            entries.append(Entry(scores[row], key, concepts[row], pool.aliases[place], each))
+        return entries
 
-    def _best(self, hits: Hits, label: str) -> _Chosen:
-        """Return the k best allowed concepts, and those with the same score as the last."""
-        aliases, scores = self._aliases(hits)
-        concepts = self._concept_of[aliases]
-        kept = np.ones(len(aliases), dtype=bool)
-        if self.masks.aliases is not None:
-            kept &= self.masks.aliases[aliases]
-        allowed = self.masks.concepts(label)
-        if allowed is not None:
-            kept &= allowed[concepts]
-        aliases, scores, concepts = aliases[kept], scores[kept], concepts[kept]
-        _, first = np.unique(concepts, return_index=True)
-        first.sort()
-        if len(first) > self.k:
-            first = first[scores[first] >= scores[first[self.k - 1]]]
-        complete = hits.exhausted and len(first) < self.k
-        floor = 0.0 if complete or not len(first) else float(scores[first[-1]])
-        return _Chosen(concepts[first], scores[first], aliases[first], floor)
-
-    def _united(self, parts: dict[str, _Chosen]) -> list[Candidate]:
-        """Combine the generators' concepts by weighted score; return the best k."""
-        weights = {key: self.ensemble.weights.get(key, 1.0) for key in parts}
-        entries: dict[int, dict[str, tuple[float, int]]] = {}
-        for key, (concepts, scores, aliases, _) in parts.items():
+    def _united(self, parts: dict[str, Chosen]) -> list[Entry]:
+        """Combine the generators' concepts by weighted score."""
+        weights = {key: self.ensemble.weight(key) for key in parts}
+        found: dict[int, dict[str, tuple[float, int]]] = {}
+        for key, chosen in parts.items():
             for concept, score, alias in zip(
-                concepts.tolist(), scores.tolist(), aliases.tolist(), strict=True
+                chosen.concepts.tolist(),
+                chosen.scores.tolist(),
+                chosen.aliases.tolist(),
+                strict=True,
             ):
-                entries.setdefault(concept, {})[key] = (min(score, 1.0), alias)
-        ranked: list[tuple[float, str, int, int, dict[str, tuple[float, int]]]] = []
-        for concept, by_key in entries.items():
+                found.setdefault(concept, {})[key] = (min(score, 1.0), alias)
+        entries = []
+        for concept, by_key in found.items():
             best = max(by_key, key=lambda key: weights[key] * by_key[key][0])
             score = weights[best] * by_key[best][0]
             if self.ensemble.combine == "mean":
@@ -211,31 +236,30 @@ class CandidateGenerator:
                     for key, weight in weights.items()
                 )
                 score = sum(each) / sum(weights.values())
-            ranked.append((-round(score, _DECIMALS), best, concept, by_key[best][1], by_key))
-        return self._ordered(ranked)
+            scores = {key: value for key, (value, _) in by_key.items()}
+            entries.append(Entry(score, best, concept, by_key[best][1], scores))
+        return entries
 
-    def _ordered(self, ranked: list[tuple]) -> list[Candidate]:
-        ranked.sort(key=lambda entry: entry[0])
+    def _ordered(self, entries: list[Entry]) -> list[Candidate]:
+        """Return the best k, in order."""
+        ranked = sorted(((-round(e.score, _DECIMALS), e) for e in entries), key=itemgetter(0))
         if len(ranked) > self.k:
             last = ranked[self.k - 1][0]
-            ranked = [entry for entry in ranked if entry[0] <= last]
-        made = [self._candidate(*entry) for entry in ranked]
+            ranked = [pair for pair in ranked if pair[0] <= last]
+        made = [self._candidate(entry, -negative) for negative, entry in ranked]
         made.sort(key=lambda pair: (-pair[0].score, not pair[1], pair[0].concept_id))
         return [candidate for candidate, _ in made[: self.k]]
 
-    def _candidate(
-        self, negative: float, key: str, concept: int, alias: int, by_key: dict[str, Any]
-    ) -> tuple[Candidate, bool]:
+    def _candidate(self, entry: Entry, score: float) -> tuple[Candidate, bool]:
         """Return a candidate, and whether its alias is the concept's preferred name."""
-        table = self.index.table
+        table, alias = self.index.table, int(entry.alias)
         text, language, source = (column[alias].as_py() for column in self._columns.values())
-        scores = {name: round(score, _DECIMALS) for name, (score, _) in by_key.items()}
-        name = self.ensemble.generators[key].name
-        candidate = Candidate(
-            table.concept_id(concept), -negative, text, language, source, name, scores
-        )
-        return candidate, text == table.name(concept)
+        scores = {name: round(float(value), _DECIMALS) for name, value in entry.scores.items()}
+        name = self.ensemble.generators[entry.key].name
+        concept_id = table.concept_id(int(entry.concept))
+        made = Candidate(concept_id, float(score), text, language, source, name, scores)
+        return made, text == table.name(int(entry.concept))
 
 
-def _is_exact(chosen: _Chosen | None) -> bool:
-    return chosen is not None and bool(len(chosen.scores)) and float(chosen.scores[0]) >= 1
+def _decides(chosen: Chosen | None) -> bool:
+    return chosen is not None and chosen.decides

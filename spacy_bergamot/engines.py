@@ -1,17 +1,16 @@
 """Search engines over unit vectors: build into a folder, open, search by cosine.
 
 An engine is a class with a `name`, `build(folder, vectors, **settings)`, `open(folder, **settings)`
-and `search(vectors, k)`; `ENGINES` finds it by name, and others can be registered there.
+`search(vectors, k)` and `vectors(rows)`; `ENGINES` finds it by name, and others can be registered.
 """
 
-import contextlib
 import ctypes
-import importlib.metadata
 import json
 import logging
 import math
 import os
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,12 +19,14 @@ import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import mapped_array
+from spacy_bergamot.nmslib_file import map_records, nmslib_build
 from spacy_bergamot.preflight import announce, cores
 
 _FACTS = "engine.json"
 _BLOCK = 256
 _BUILD_BLOCK = 1 << 16
 _HNSW_RATE = 3.2e-10  # seconds a core; docs/scale.md
+_USEARCH_BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +38,10 @@ class Engine(Protocol):
 
     def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rows (int64) and cosines (float32), both (n, k), best first; -1 fills up."""
+        ...
+
+    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        """Return the unit vectors of some rows, float32 (n, d)."""
         ...
 
 
@@ -60,8 +65,9 @@ class NmslibEngine:
 
     name = "nmslib"
 
-    def __init__(self, index: Any, *, dim: int, count: int) -> None:
+    def __init__(self, index: Any, path: Path, *, dim: int, count: int) -> None:
         self.index = index
+        self.path = path
         self.dim = dim
         self.count = count
 
@@ -115,7 +121,7 @@ class NmslibEngine:
             message = Errors.B002.format(path=path, what="an nmslib index", reason=reason)
             raise BergamotError(message) from None
         index.setQueryTimeParams({"efSearch": ef_search})
-        return cls(index, dim=dim, count=count)
+        return cls(index, path, dim=dim, count=count)
 
     def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         check_queries(vectors, self.dim)
@@ -127,15 +133,23 @@ class NmslibEngine:
             scores[number, : len(ids)] = 1 - distances
         return rows, scores
 
+    @cached_property
+    def records(self) -> np.ndarray:
+        """The vectors in the graph's file, mapped."""
+        return map_records(self.path, count=self.count, dim=self.dim)
+
+    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray(self.records["vector"][rows])
+
 
 class ExactEngine:
     """Exact product with every vector, blockwise over a memory-mapped array."""
 
     name = "exact"
 
-    def __init__(self, vectors: np.ndarray) -> None:
-        self.vectors = vectors
-        self.count, self.dim = vectors.shape
+    def __init__(self, saved: np.ndarray) -> None:
+        self.saved = saved
+        self.count, self.dim = saved.shape
 
     @classmethod
     def build(cls, folder: Path, vectors: Vectors, *, progress: bool = False) -> None:
@@ -160,7 +174,7 @@ class ExactEngine:
         best = np.full((len(vectors), k), -1, dtype=np.float32)
         k_here = min(k, self.count)
         for start in range(0, len(vectors), _BLOCK):
-            scores = vectors[start : start + _BLOCK] @ self.vectors.T
+            scores = vectors[start : start + _BLOCK] @ self.saved.T
             top = np.argpartition(-scores, k_here - 1, axis=1)[:, :k_here]
             values = np.take_along_axis(scores, top, axis=1)
             order = np.lexsort([top, -values], axis=1)
@@ -168,6 +182,9 @@ class ExactEngine:
             rows[block, :k_here] = np.take_along_axis(top, order, axis=1)
             best[block, :k_here] = np.take_along_axis(values, order, axis=1)
         return rows, best
+
+    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray(self.saved[rows])
 
 
 class UsearchEngine:
@@ -198,11 +215,14 @@ class UsearchEngine:
         m (int): Links a node. ef_construction (int): Candidates while linking.
         dtype (str): "f32", "bf16", "f16" or "i8", of the stored vectors.
         threads (int): 0 for one a core; the graph is the same on every run only with 1.
+        RAISES (BergamotError): B039 for an unknown dtype.
         """
         from tqdm import tqdm
 
+        if dtype not in _USEARCH_BYTES:
+            raise BergamotError(Errors.B039.format(value=dtype, choices=", ".join(_USEARCH_BYTES)))
         count, dim = vectors.shape
-        width = {"f32": 4, "i8": 1}.get(dtype, 2)
+        width = _USEARCH_BYTES[dtype]
         announce(
             f"Building the index of {count} vectors",
             memory=count * (width * dim + 10 * m),
@@ -216,7 +236,8 @@ class UsearchEngine:
         with tqdm(total=count, unit=" names", desc="Indexing", disable=not progress) as bar:
             for rows in _blocks(vectors):
                 keys = np.arange(rows.start, rows.stop, dtype=np.uint64)
-                index.add(keys, vectors[rows], threads=threads)
+                block = vectors[rows]
+                index.add(keys, to_8_bits(block) if dtype == "i8" else block, threads=threads)
                 bar.update(len(keys))
         folder.mkdir(parents=True, exist_ok=True)
         index.save(str(folder / "hnsw.usearch"))
@@ -244,12 +265,18 @@ class UsearchEngine:
             return rows, scores
         # At least two queries: for one, usearch answers in another shape.
         asked = vectors if len(vectors) > 1 else np.repeat(vectors, 2, axis=0)
+        if self.index.dtype == _usearch().ScalarKind.I8:
+            asked = to_8_bits(asked)
         found = self.index.search(asked, min(k, self.count), threads=1)
         for number in range(len(vectors)):
             size = int(found.counts[number])
             rows[number, :size] = found.keys[number, :size]
             scores[number, :size] = 1 - found.distances[number, :size]
         return rows, scores
+
+    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        found = np.asarray(self.index.get(rows.astype(np.uint64), "f32"), dtype=np.float32)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
 ENGINES.register("nmslib", func=NmslibEngine)
@@ -274,26 +301,24 @@ def check_queries(vectors: np.ndarray, dim: int) -> None:
         raise BergamotError(Errors.B021.format(what="a zero or NaN vector", dim=dim))
 
 
+def to_8_bits(vectors: np.ndarray) -> np.ndarray:
+    """Return vectors of the same directions, int8 (n, d), the largest component of each ±127.
+
+    usearch by itself multiplies by 127 what is far from 1: of a unit vector of 384 it uses a tenth
+    of the range.
+    """
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    scaled = vectors * (127 / np.maximum(largest, 1e-12))
+    rounded: np.ndarray = np.rint(scaled).astype(np.int8)
+    return rounded
+
+
 def _nmslib_index() -> Any:
     try:
         import nmslib
     except ImportError as reason:
         raise BergamotError(Errors.B022.format(reason=reason)) from reason
     return nmslib.init(method="hnsw", space="cosinesimil")
-
-
-def nmslib_build() -> str:
-    """Name the installed build of nmslib, and the faster one where there is one."""
-    found = {}
-    for name in ("nmslib", "nmslib-metabrainz"):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    if "nmslib" in found and "nmslib-metabrainz" not in found:
-        return (
-            f"nmslib {found['nmslib']}; its wheels use no AVX, nmslib-metabrainz builds faster: "
-            "pip uninstall nmslib, then pip install nmslib-metabrainz"
-        )
-    return " and ".join(f"{name} {version}" for name, version in found.items()) or "nmslib"
 
 
 def _hnsw_seconds(count: int, dim: int, m: int, ef_construction: int, threads: int) -> float:

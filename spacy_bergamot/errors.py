@@ -40,7 +40,9 @@ class Errors(metaclass=Coded):
     B008 = "{path} exists and was not written by spacy_bergamot; it is left alone. Remove it first."
     B010 = (
         "{path} is not a language model folder: {missing} is missing. "
-        "A Hugging Face folder needs config.json, tokenizer.json and model.safetensors."
+        "A Hugging Face folder needs config.json, tokenizer.json and model.safetensors; one with "
+        "pytorch_model.bin, vocab.txt or a SentencePiece model is converted by: "
+        "python -m training base FOLDER OUTPUT"
     )
     B011 = "Unknown pooling '{value}'. Choose one of: cls, mean."
     B012 = (
@@ -129,6 +131,34 @@ class Errors(metaclass=Coded):
         "without --precision and look at what is reached."
     )
     B057 = "{path}:{line}: {reason}. Mend or remove the line: {text}"
+    B058 = "agreement is {value}; it must be between 0 (the nearest name alone counts) and 1."
+    B080 = (
+        "{path} does not say how names are pooled: it has neither bergamot.json nor "
+        "sentence-transformers' modules.json. Give pooling (--pooling on the command line): mean "
+        "for models like sentence-transformers' and for averages over XLM-R, cls for SapBERT, "
+        "BERGAMOT and CODER."
+    )
+    B081 = (
+        "{path} pools by {modes}; one of cls and mean is computed here. Take another model, or "
+        "give pooling to use one of them instead."
+    )
+    B082 = (
+        "{path} has modules that change the pooled vectors, which are not computed here: "
+        "{modules}. Take another model, or give pooling to use this one without them."
+    )
+    B083 = (
+        "{path} wants code of its own to be run (auto_map: {named}), and none is. Take a model "
+        "whose architecture transformers has; if this one has it, remove auto_map from the file."
+    )
+    B084 = (
+        "{path} lacks {count} weights of a {family}, such as {first}. Its config.json is of "
+        "another architecture, or the download is not whole: correct or fetch it again."
+    )
+    B085 = (
+        "{path} has a SentencePiece tokenizer and no tokenizer.json; to convert it, packages are "
+        "missing. Try: pip install {packages}"
+    )
+    B086 = "The concept '{concept_id}' has no name. Give at least one, or leave the concept out."
 
 
 class Warnings(metaclass=Coded):

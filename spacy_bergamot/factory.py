@@ -12,14 +12,17 @@ from spacy_bergamot.settings import LinkerSettings
 
 MIXED_GENERATOR: dict[str, Any] = {
     "@misc": "spacy_bergamot.EnsembleGenerator.v1",
-    "combine": "mean",
+    "combine": "rescored",
+    "agreement": 0.08,
+    "stop_at_exact": True,
+    "weights": {"lexical": 0.1, "dense": 0.9},
     "generators": {
         "exact": {"@misc": "spacy_bergamot.ExactGenerator.v1"},
         "lexical": {"@misc": "spacy_bergamot.LexicalGenerator.v1"},
         "dense": {"@misc": "spacy_bergamot.DenseGenerator.v1"},
     },
 }
-"""An exact alias decides; else character 3-grams and language model together."""
+"""An alias that is the mention comes first; the others by 3-grams and language model together."""
 
 DEFAULT_CONFIG: dict[str, Any] = {
     "k": 10,

@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.alias_index import AliasIndex, expand
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.text_encoder import Encodes
 
 
 class Hits(NamedTuple):
@@ -29,14 +30,6 @@ Search = Callable[[Sequence[int], int], list[Hits]]
 """Positions of names and a number of hits in, their hits out."""
 
 NOTHING = Hits(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32), True)
-
-
-class Encodes(Protocol):
-    """What makes vectors of names: a `TextEncoder`."""
-
-    def encode(self, names: Sequence[str]) -> np.ndarray:
-        """Return unit vectors, float32 (len(names), d)."""
-        ...
 
 
 @runtime_checkable
@@ -98,10 +91,10 @@ class DenseGenerator:
     name: str = "dense"
 
     def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
-        vectors = encoder.encode(names)
+        vectors = index.embed(names, encoder)
 
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:
-            found = index.search(vectors[list(rows)], min(fetch, index.vectors))
+            found = index.engine.search(vectors[list(rows)], min(fetch, index.vectors))
             return [
                 _strings_of(ids, scores, fetch, index) for ids, scores in zip(*found, strict=True)
             ]
@@ -117,38 +110,44 @@ def _strings_of(vectors: np.ndarray, scores: np.ndarray, fetch: int, index: Alia
     return Hits(strings, np.repeat(scores, sizes), len(vectors) < fetch)
 
 
-def expand(indptr: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the values of some rows of a CSR array, one after another."""
-    starts = indptr[rows]
-    sizes = indptr[rows + 1] - starts
-    total = int(sizes.sum())
-    offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
-    return np.asarray(values[offsets + np.arange(total)]) if total else values[:0]
-
-
 @dataclass(frozen=True)
 class EnsembleGenerator:
     """Several generators, whose concepts are united.
 
     generators (dict[str, Generator]), weights (dict[str, float]): By any name; a weight
         multiplies the generator's scores, 1 where it is not given.
-    combine (str): "max", the best weighted score (xMEN), or "mean", the weighted mean over the
-        generators that found anything; a concept that one of them did not return counts there as
-        the last that it did return, which is the most that it can have.
-    stop_at_exact (bool): Where the first generator finds allowed concepts with score 1, ask none
-        of the others.
+    combine (str): "max", the best weighted score (xMEN); "mean", the weighted mean over the
+        generators that found anything, where a concept that one of them did not return counts as
+        the last that it did return, which is the most that it can have; or "rescored": every alias
+        that any of them found is scored by all (`spacy_bergamot.rescoring`).
+    agreement (float): Of "rescored": how much several near names of a concept count together, from
+        0 (the nearest alone counts) to 1.
+    stop_at_exact (bool): Where the first generator finds one allowed concept with score 1, ask none
+        of the others. If it finds several, the others are asked as well.
     """
 
     generators: Mapping[str, Generator]
     weights: Mapping[str, float] = field(default_factory=dict)
-    combine: Literal["max", "mean"] = "max"
+    combine: Literal["max", "mean", "rescored"] = "max"
     stop_at_exact: bool = True
+    agreement: float = 0.0
 
     def __post_init__(self) -> None:
         unknown = ", ".join(sorted(self.weights.keys() - self.generators.keys()))
         if unknown or not self.generators or min(self.weights.values(), default=1) <= 0:
             known = ", ".join(self.generators)
             raise BergamotError(Errors.B045.format(weights=dict(self.weights), known=known))
+        if not 0 <= self.agreement <= 1:
+            raise BergamotError(Errors.B058.format(value=self.agreement))
+
+    def weight(self, key: str) -> float:
+        """Return the weight of a generator, 1 where none is given."""
+        return self.weights.get(key, 1.0)
+
+    def key_of(self, kind: type) -> str | None:
+        """Return the name of the first generator of a kind, or None."""
+        found = (key for key, one in self.generators.items() if isinstance(one, kind))
+        return next(found, None)
 
 
 def make_exact() -> ExactGenerator:
@@ -169,10 +168,15 @@ def make_dense() -> DenseGenerator:
 def make_ensemble(
     generators: dict[str, Any],
     weights: dict[str, float] | None = None,
-    combine: Literal["max", "mean"] = "max",
+    combine: Literal["max", "mean", "rescored"] = "max",
     stop_at_exact: bool = True,
+    agreement: float = 0.0,
 ) -> EnsembleGenerator:
     """Configure `EnsembleGenerator`."""
     return EnsembleGenerator(
-        dict(generators), dict(weights or {}), combine=combine, stop_at_exact=stop_at_exact
+        dict(generators),
+        dict(weights or {}),
+        combine=combine,
+        stop_at_exact=stop_at_exact,
+        agreement=agreement,
     )

@@ -135,6 +135,24 @@ class LexicalIndex:
             results.append((ids[order].astype(np.int64), np.minimum(scores[order], 1)))
         return results
 
+    def cosines(self, name: str, ids: np.ndarray) -> np.ndarray:
+        """Return the scores, float32 (n,), of a name in normal form and some indexed names.
+
+        ids (int64 (n,)): Their rows.
+        """
+        keys = np.unique(gram_keys([name])[0])
+        positions, known = self._positions(keys)
+        norm = self._norm(positions, known) if self._like is None else self._like.norm(keys)
+        scores = np.zeros(len(ids), dtype=np.float32)
+        matrix = self._matrix
+        for position in positions[known]:
+            row = slice(matrix.indptr[position], matrix.indptr[position + 1])
+            owners = matrix.indices[row]  # ascending
+            places = np.minimum(np.searchsorted(owners, ids), len(owners) - 1)
+            there = owners[places] == ids
+            scores[there] += self.idf[position] * matrix.data[row][places[there]]
+        return np.minimum(scores / max(norm, 1e-12), 1)
+
     def _queries(self, names: Sequence[str]) -> Any:
         """Return the matrix of names and grams; unknown grams count in a name's norm."""
         from scipy.sparse import csr_matrix

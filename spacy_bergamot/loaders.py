@@ -4,30 +4,29 @@ Each returns a function without a path of its own in the runtime config: what is
 initialisation is carried by the component, and nothing outside it is needed afterwards.
 """
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.files import MANIFEST, explained_write_errors, write_manifest
-from spacy_bergamot.text_encoder import TextEncoder, check_folder, fingerprint
-
-LM_KIND = "language-model"
-LM_VERSION = 1
+from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION, place_lm
+from spacy_bergamot.files import explained_write_errors, write_manifest
+from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 
 LmLoader = Callable[[Path], None]
 IndexLoader = Callable[[Path, Path], None]
 
 
-def language_model(path: str) -> LmLoader:
-    """Load a Hugging Face folder: copy it to where the component keeps its files."""
+def language_model(path: str, pooling: str | None = None) -> LmLoader:
+    """Load a Hugging Face folder: put it where the component keeps its files.
+
+    pooling (str | None): "cls" or "mean"; None for what the folder says.
+    """
 
     def load(target: Path) -> None:
-        check_folder(Path(path))
         with explained_write_errors(target):
-            shutil.copytree(path, target, ignore=shutil.ignore_patterns(MANIFEST))
+            place_lm(Path(path), target, pooling=pooling)
             mark = fingerprint(target)
             write_manifest(target, kind=LM_KIND, version=LM_VERSION, fingerprint=mark)
 

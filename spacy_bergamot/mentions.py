@@ -29,6 +29,8 @@ from spacy_bergamot.text import normalize
 
 KIND = "mention-keys"
 VERSION = 1
+UNGROUPED = "MENTION"
+"""Label of the names of a concept without a semantic group."""
 _ABBREVIATION = 5  # characters; up to here a name in capitals is matched in capitals only
 _UNSPACED = (
     (0x0E00, 0x0E7F),  # Thai
@@ -66,7 +68,7 @@ def make_mentions(
 
 
 class BergamotMentions(Pipe):
-    """Mark the longest aliases from left to right, labelled with their semantic group.
+    """Mark the longest aliases from left to right, labelled with their semantic group or MENTION.
 
     Entities that are there already stay. A name in capitals of up to five characters, such as an
     abbreviation, matches capitals only.
@@ -108,7 +110,8 @@ class BergamotMentions(Pipe):
         if self.settings["spans_key"] is None:
             found = _free(_longest_first(found), doc)
         split_tokens(doc, {border for start, end, _ in found for border in (start, end)})
-        spans = [doc.char_span(start, end, label=label) for start, end, label in found]
+        # spaCy drops an entity without a label.
+        spans = [doc.char_span(start, end, label=group or UNGROUPED) for start, end, group in found]
         if self.settings["spans_key"] is not None:
             doc.spans[self.settings["spans_key"]] = [span for span in spans if span]
         else:

@@ -38,6 +38,11 @@ def is_packable(model: Any) -> bool:
     return all(type(part) is Linear for name, part in parts if name.endswith(_LINEAR))
 
 
+def first_position(model: Any) -> int:
+    """Return the position of a name's first token: RoBERTa counts from behind the padding's."""
+    return 0 if type(model).__name__ == "BertModel" else int(model.embeddings.padding_idx) + 1
+
+
 def embed_packed(model: Any, tokens: Sequence[Sequence[int]], pooling: str) -> Tensor:
     """Return the pooled hidden states of names, float32 (len(tokens), dim), not normalised.
 
@@ -48,6 +53,18 @@ def embed_packed(model: Any, tokens: Sequence[Sequence[int]], pooling: str) -> T
     ids = [torch.tensor(list(run), device=model.device) for _, run in groupby(tokens, len)]
     shapes = [(len(run), run.shape[1]) for run in ids]
     hidden = torch.cat([model.embeddings(input_ids=run).flatten(0, 1) for run in ids])
+    return encode_packed(model, hidden, shapes, pooling)
+
+
+def encode_packed(model: Any, hidden: Tensor, shapes: Shapes, pooling: str) -> Tensor:
+    """Return the pooled hidden states of names, float32 (names, dim), not normalised.
+
+    Differentiable; in training mode it drops out what the module's own forward pass would.
+
+    model: A module for which `is_packable` holds.
+    hidden (float (tokens, dim)): What `model.embeddings` gives of the names, on end.
+    shapes: (names, tokens per name) of every run of names of equal length.
+    """
     *layers, last = model.encoder.layer
     for layer in layers:
         hidden = _layer(layer, hidden, shapes, hidden, shapes)
@@ -70,16 +87,27 @@ def _layer(layer: Any, rows: Tensor, row_shapes: Shapes, hidden: Tensor, shapes:
         _runs(_linear(attention.value, hidden), shapes),
         strict=True,
     )
-    context = torch.cat([_attend(*run, attention.num_attention_heads) for run in runs])
-    rows = output.LayerNorm(_linear(output.dense, context).add_(rows))
+    heads, dropout = attention.num_attention_heads, attention.dropout
+    context = torch.cat([_attend(*run, heads=heads, dropout=dropout) for run in runs])
+    rows = output.LayerNorm(output.dropout(_linear(output.dense, context)).add_(rows))
     inner = layer.intermediate.intermediate_act_fn(_linear(layer.intermediate.dense, rows))
-    return layer.output.LayerNorm(_linear(layer.output.dense, inner).add_(rows))
+    output = layer.output
+    return output.LayerNorm(output.dropout(_linear(output.dense, inner)).add_(rows))
 
 
-def _attend(queries: Tensor, keys: Tensor, values: Tensor, heads: int) -> Tensor:
+def _attend(queries: Tensor, keys: Tensor, values: Tensor, *, heads: int, dropout: Any) -> Tensor:
     """Return the values that queries (names, tokens, width) attend to, (names * tokens, width)."""
-    parts = (part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in (queries, keys, values))
-    return scaled_dot_product_attention(*parts).transpose(1, 2).flatten(2).flatten(0, 1)
+    query, key, value = (
+        part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in (queries, keys, values)
+    )
+    if dropout.training:
+        # torch's fused attention has no dropout on a CPU, and in bfloat16 it takes several times as
+        # long for the few names of one length that a training batch has.
+        weights = (query @ key.transpose(2, 3) * query.shape[-1] ** -0.5).softmax(-1, query.dtype)
+        context = dropout(weights) @ value
+    else:
+        context = scaled_dot_product_attention(query, key, value)
+    return context.transpose(1, 2).flatten(2).flatten(0, 1)
 
 
 def _linear(part: Linear, rows: Tensor) -> Tensor:
@@ -88,7 +116,11 @@ def _linear(part: Linear, rows: Tensor) -> Tensor:
     torch gives float32 on CPU to MKL, which leaves AVX-512 unused on AMD's processors; oneDNN, to
     which torch gives bfloat16, uses it and is twice as fast there. Only this operator reaches it.
     """
-    if rows.device.type != "cpu" or rows.dtype != torch.float32 or not mkldnn.is_available():
+    plain = rows.device.type == "cpu" and rows.dtype == torch.float32 and mkldnn.is_available()
+    # It is not differentiable. A batch's vectors are computed twice with a gradient cache, once
+    # without gradients: in training both times by the same kernel.
+    differentiated = part.training or torch.is_grad_enabled()
+    if not plain or differentiated or torch.is_autocast_enabled("cpu"):
         return part(rows)
     return torch.ops.mkldnn._linear_pointwise(rows, part.weight, part.bias, "none", [], "")
 

@@ -16,10 +16,10 @@ from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.calibration import Calibration, Groups
 from spacy_bergamot.changes import Changes
+from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import checked_manifest
 from spacy_bergamot.kb import KnowledgeBase
-from spacy_bergamot.loaders import LM_KIND, LM_VERSION
 from spacy_bergamot.settings import LinkerSettings
 from spacy_bergamot.text_encoder import TextEncoder
 from spacy_bergamot.updated_generator import make_generator

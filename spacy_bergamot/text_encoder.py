@@ -7,12 +7,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from spacy_bergamot.encoder.lm_folder import check_folder, open_model
+from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import sha256
 from spacy_bergamot.text import normalize
@@ -21,43 +23,30 @@ if TYPE_CHECKING:
     import torch
     from tokenizers import Tokenizer
 
-SETTINGS = "bergamot.json"
-POOLINGS = ("cls", "mean")
 PRECISIONS = ("fp32", "bf16", "fp16")
 
 
-@dataclass(frozen=True)
-class EncoderSettings:
-    """How names become vectors; stored beside the language model.
+class Encodes(Protocol):
+    """What makes vectors of names: a `TextEncoder`."""
 
-    pooling (str): "cls", the first token's last hidden state, or "mean" over the real tokens.
-    max_length (int): Tokens kept of a name, special tokens included.
-    lowercase (bool): Fold a name to its normal form (`spacy_bergamot.text.normalize`) first.
-    """
+    def encode(self, names: Sequence[str]) -> np.ndarray:
+        """Return unit vectors, float32 (len(names), d)."""
+        ...
 
-    pooling: str = "cls"
-    max_length: int = 25
-    lowercase: bool = True
 
-    def __post_init__(self) -> None:
-        if self.pooling not in POOLINGS:
-            raise BergamotError(Errors.B011.format(value=self.pooling))
+class EncodesOnce:
+    """An encoder that remembers, for the length of one call."""
 
-    @classmethod
-    def read(cls, folder: Path) -> "EncoderSettings":
-        """Read a folder's settings; a folder without any gets the defaults."""
-        path = Path(folder) / SETTINGS
-        if not path.is_file():
-            return cls()
-        try:
-            return cls(**json.loads(path.read_text(encoding="utf8")))
-        except (ValueError, TypeError) as reason:
-            message = Errors.B002.format(path=path, what="encoder settings", reason=reason)
-            raise BergamotError(message) from None
+    def __init__(self, encoder: Encodes) -> None:
+        self._encoder = encoder
+        self._known: dict[str, np.ndarray] = {}
 
-    def write(self, folder: Path) -> None:
-        text = json.dumps(asdict(self), indent=1)
-        (Path(folder) / SETTINGS).write_text(text + "\n", encoding="utf8")
+    def encode(self, names: Sequence[str]) -> np.ndarray:
+        """Return unit vectors, float32 (len(names), d)."""
+        fresh = [name for name in dict.fromkeys(names) if name not in self._known]
+        if fresh:
+            self._known.update(zip(fresh, self._encoder.encode(fresh), strict=True))
+        return np.stack([self._known[name] for name in names])
 
 
 def pool(hidden: "torch.Tensor", mask: "torch.Tensor", pooling: str) -> "torch.Tensor":
@@ -66,19 +55,6 @@ def pool(hidden: "torch.Tensor", mask: "torch.Tensor", pooling: str) -> "torch.T
         return hidden[:, 0]
     weights = mask.unsqueeze(-1).to(hidden.dtype)
     return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)
-
-
-def check_folder(folder: Path) -> None:
-    """Raise unless the files of a language model are there.
-
-    transformers would take a missing folder for the name of a model on the hub.
-    """
-    names = ("config.json", "tokenizer.json")
-    missing = [name for name in names if not (Path(folder) / name).is_file()]
-    if not any(Path(folder).glob("model*.safetensors")):
-        missing.append("model.safetensors")
-    if missing:
-        raise BergamotError(Errors.B010.format(path=folder, missing=", ".join(missing)))
 
 
 def open_tokenizer(folder: Path, max_length: int) -> "Tokenizer":
@@ -156,10 +132,10 @@ class TextEncoder:
     ) -> "TextEncoder":
         """Open a Hugging Face folder. No network, ever.
 
-        RAISES (BergamotError): If a file is missing or unreadable, or the device is absent.
+        RAISES (BergamotError): If a file is missing or unreadable, if it does not say how to pool
+            (see `EncoderSettings.read`), or if the device is absent.
         """
         import torch
-        from transformers import AutoModel
 
         if precision not in PRECISIONS:
             choices = ", ".join(PRECISIONS)
@@ -168,11 +144,7 @@ class TextEncoder:
         check_folder(folder)
         settings = EncoderSettings.read(folder)
         tokenizer = open_tokenizer(folder, settings.max_length)
-        try:
-            model = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
-        except Exception as reason:
-            message = Errors.B002.format(path=folder, what="a language model", reason=reason)
-            raise BergamotError(message) from reason
+        model = open_model(folder, use_safetensors=True)
         dtype = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[precision]
         model = model.to(device=device, dtype=dtype).eval().requires_grad_(False)
         return cls(model, tokenizer, settings, device=device, precision=precision)

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.candidates import Candidate, CandidateGenerator, Dropped
 from spacy_bergamot.changes import Changes
 from spacy_bergamot.filters import CandidateFilter
-from spacy_bergamot.generators import Encodes, EnsembleGenerator, Generator
-from spacy_bergamot.text_encoder import TextEncoder
+from spacy_bergamot.generators import EnsembleGenerator, Generator
+from spacy_bergamot.text_encoder import EncodesOnce, TextEncoder
 
 
 def make_generator(
@@ -45,10 +43,11 @@ class UpdatedGenerator:
 
     def generate(self, mentions: Sequence[tuple[str, str]]) -> list[list[Candidate]]:
         """Return the candidates of (mention, entity label) pairs, best first."""
-        encoder = _Once(self.encoder)
-        found = self.base.generate(mentions, encoder=encoder)
-        added = self.added.generate(mentions, encoder=encoder)
-        return [self._united(*pair) for pair in zip(found, added, strict=True)]
+        encoder = EncodesOnce(self.encoder)
+        found = self.base.find(mentions, encoder=encoder)
+        added = self.added.find(mentions, encoder=encoder, beside=found)
+        ranked = zip(map(self.base.rank, found), map(self.added.rank, added), strict=True)
+        return [self._united(*pair) for pair in ranked]
 
     def dropped(self, mention: str, label: str = "") -> list[Dropped]:
         """Return what the generators find for a mention and the filters drop, and why."""
@@ -70,17 +69,3 @@ class UpdatedGenerator:
             if row is not None:
                 return candidate.alias != table.name(row), candidate.concept_id
         return True, candidate.concept_id
-
-
-class _Once:
-    """An encoder that remembers, for the length of one call."""
-
-    def __init__(self, encoder: Encodes) -> None:
-        self._encoder = encoder
-        self._known: dict[str, np.ndarray] = {}
-
-    def encode(self, names: Sequence[str]) -> np.ndarray:
-        fresh = [name for name in dict.fromkeys(names) if name not in self._known]
-        if fresh:
-            self._known.update(zip(fresh, self._encoder.encode(fresh), strict=True))
-        return np.stack([self._known[name] for name in names])

@@ -11,6 +11,7 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = sorted((ROOT / "spacy_bergamot").rglob("*.py"))
+BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 CODE = [*PACKAGE, *sorted((ROOT / "training").rglob("*.py"))]
 
 
@@ -42,6 +43,14 @@ def test_nothing_is_pickled_or_evaluated(path: Path):
     assert not calls & {"eval", "exec"}
     assert not imported(path) & {"pickle", "dill", "cloudpickle"}
     assert "torch.save" not in path.read_text(encoding="utf8")
+
+
+@pytest.mark.parametrize("path", [*CODE, *BENCHMARKS], ids=lambda path: path.name)
+def test_code_of_a_model_folder_is_never_trusted(path: Path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "from_pretrained":
+            given = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+            assert given.get("trust_remote_code") == "False", f"{path}:{node.lineno}"
 
 
 def test_preprocessing_needs_no_torch():

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.spacy_bergamot.conftest import CONCEPTS, write_lm
+from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 
 ROOT = Path(__file__).parents[1]
 
@@ -78,3 +78,55 @@ def test_names_are_tokenised_together_into_few_bytes(tmp_path: Path):
     assert found["names"] == len(lines)
     assert found["ratio"] > 2
     assert found["bytes_per_name"] < 2 * found["tokens_per_name"] + 10
+
+
+def test_models_on_a_small_dictionary(tmp_path: Path):
+    """The dictionary has the gold concepts' names and a few others'; a copied name is found."""
+    (tmp_path / "eval/queries").mkdir(parents=True)
+    (tmp_path / "queries").mkdir()
+    every = {concept: names["ENG"] for concept, (_, names) in CONCEPTS.items()}
+    lines = [f"{concept}||{name}" for concept, names in every.items() for name in names]
+    (tmp_path / "eval/dictionary.txt").write_text("\n".join(lines))
+    first, *_, last = every
+    (tmp_path / "eval/queries/ENG.txt").write_text(f"{first}||{every[first][0]}\n")
+    (tmp_path / "queries/set.txt").write_text(f"{first}||{every[last][0]}\n")
+    arguments = [tmp_path / "eval", tmp_path / "queries", write_lm(tmp_path / "lm"), "--tfidf"]
+    found = figures("benchmarks.development", *arguments, "--concepts", "2")
+    for system in ("tf-idf", str(tmp_path / "lm")):
+        assert found[system]["held_out"] == {"acc@1": 100, "acc@5": 100}
+        assert found[system]["queries"]["acc@1"] == 0
+
+
+def test_accuracy_of_every_generator_with_names_held_out(tmp_path: Path):
+    kb, lm = write_concepts(tmp_path / "kb"), write_lm(tmp_path / "lm")
+    base = write_lm(tmp_path / "base", seed=1)
+    names = [
+        (concept, name)
+        for concept, (_, by) in CONCEPTS.items()
+        for known in by.values()
+        for name in known
+    ]
+    held = [(concept, name) for concept, name in names if name in ("heart attack", "pyrexia")]
+    for path, entries in {
+        "sets/marked.txt": [(concept, f"the {name}") for concept, name in names],
+        "held/queries/ENG.txt": held,
+        "held/dictionary.txt": [entry for entry in names if entry not in held],
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        lines = [f"{concept}||{name}" for concept, name in entries]
+        (tmp_path / path).write_text("\n".join(lines), encoding="utf8")
+    found = figures(
+        "benchmarks.accuracy", kb, lm, tmp_path / "sets", "--base", base,
+        "--held-out", tmp_path / "held", "--groups", "DISO", "--limit", "20",
+    )  # fmt: skip
+    assert list(found)[:4] == ["tfidf", "base_dense", "dense", "pipeline"]
+    for name, row in found.items():
+        assert set(row) == {"acc@1", "acc@5", "by_set"}
+        assert set(row["by_set"]) == {"marked", "held-out ENG"}
+        macro = sum(one["acc@1"] for one in row["by_set"].values()) / 2
+        assert abs(row["acc@1"] - macro) < 0.02, name
+        assert 0 <= row["acc@1"] <= row["acc@5"] <= 100
+    assert found["exact"]["by_set"]["held-out ENG"]["acc@5"] == 0  # they are gone from the table
+    assert found["tfidf"]["by_set"]["marked"]["acc@1"] > 50
+    assert found["dense"] != found["base_dense"]
+    assert found["pipeline_filtered"] != found["pipeline"]

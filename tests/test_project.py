@@ -14,23 +14,32 @@ import pytest
 from weasel.cli.run import project_run
 
 from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.encoder.settings import EncoderSettings
+from tests.plain_models import write_xlmr
 from tests.training.ontology.test_import import write_sources
 
 ROOT = Path(__file__).parents[1]
+INDEX = "bergamot_linker/index/manifest.json"
+SHORT = {"vars.config": "configs/train/tiny.cfg", "vars.max_steps": 30}
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run the workflow `all` in a copy of the project: 30 steps of training."""
-    root = tmp_path_factory.mktemp("project")
+def copy_project(root: Path) -> Path:
+    """Copy what the workflows need."""
     for name in ("project.yml", "configs", "assets", "training", "spacy_bergamot"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, root / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, root / name)
-    project_run(root, "all", overrides={"vars.max_steps": 30}, capture=True)
+    return root
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the workflow `all` in a copy of the project: 30 steps of training."""
+    root = copy_project(tmp_path_factory.mktemp("project"))
+    project_run(root, "all", overrides=SHORT, capture=True)
     return root
 
 
@@ -54,12 +63,45 @@ def test_every_step_leaves_its_output(project: Path):
 
 def test_a_second_run_skips_what_is_done(project: Path):
     before = (project / "models/train/lm/manifest.json").stat().st_mtime_ns
-    project_run(project, "train", overrides={"vars.max_steps": 30}, capture=True)
+    project_run(project, "train", overrides=SHORT, capture=True)
     assert (project / "models/train/lm/manifest.json").stat().st_mtime_ns == before
 
 
+def test_the_pretrained_workflow_goes_from_a_plain_folder_to_a_wheel_without_training(
+    tmp_path: Path,
+):
+    source = write_xlmr(tmp_path / "xlmr")
+    (tmp_path / "project").mkdir()
+    root = copy_project(tmp_path / "project")
+    overrides = {"vars.lm": str(source), "vars.pooling": "mean", "vars.name": "untrained"}
+    project_run(root, "pretrained", overrides=overrides, capture=True)
+    report = json.loads((root / "metrics/held_out.json").read_text())
+    assert set(report["systems"]) == {"exact", "tf-idf", "pretrained"}
+    assert len(report["systems"]["pretrained"]) == 12
+    assert "Names in the plane" in (root / "metrics/report.html").read_text()
+    assert not (root / "corpus/train").exists()
+    assert EncoderSettings.read(root / "models/base") == EncoderSettings("mean", 25, True)
+    wheel = next(root.glob("packages/xx_untrained-*/dist/*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        texts = [archive.read(name) for name in archive.namelist() if name.endswith("json")]
+    assert not any(str(tmp_path).encode() in text for text in texts)
+    made = [root / "metrics/held_out.json", root / "models/pipeline/meta.json", wheel]
+    times = [path.stat().st_mtime_ns for path in made]
+    project_run(root, "pretrained", overrides=overrides, capture=True)
+    assert [path.stat().st_mtime_ns for path in made] == times
+
+
+def test_the_card_makes_no_step_run_again(project: Path):
+    """It completes meta.json, which `assemble` wrote."""
+    made = [project / "models/pipeline" / name for name in (INDEX, "meta.json", "README.md")]
+    before = [path.stat().st_mtime_ns for path in made]
+    for step in ("assemble", "card"):
+        project_run(project, step, overrides=SHORT, capture=True)
+    assert [path.stat().st_mtime_ns for path in made] == before
+
+
 def test_the_ner_workflow_scores_mentions_and_links_and_ends_in_a_wheel(project: Path):
-    overrides = {"vars.max_steps": 30, "vars.ner_steps": 100}
+    overrides = SHORT | {"vars.ner_steps": 100}
     project_run(project, "ner", overrides=overrides, capture=True)
     scores = json.loads((project / "metrics/ner.json").read_text())
     assert scores["ents_f"] > 0.2
@@ -95,6 +137,22 @@ def test_the_wheel_needs_the_package_and_nothing_of_training(wheel: Path):
     assert not any("training" in name for name in names)
     assert str(ROOT).encode() not in texts
     assert b"corpus/kb" not in texts
+
+
+def test_the_wheel_carries_the_model_card(project: Path, wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name.rpartition("/")[2]: name for name in archive.namelist()}
+        page, metadata, meta = (
+            archive.read(names[name]).decode() for name in ("README.md", "METADATA", "meta.json")
+        )
+        assert "LICENSES_SOURCES" in names
+    figures = json.loads((project / "metrics/held_out.json").read_text())
+    recall = figures["systems"]["trained"]["micro"]["acc@1"]
+    assert json.loads(meta)["performance"]["recall@1"] == pytest.approx(recall / 100, abs=1e-6)
+    assert json.loads(meta)["bergamot"]["language_model"]["steps"] == 30
+    for text in (page, metadata):
+        assert f"{recall:.1f} (" in text
+        assert "## Limits" in text
 
 
 @pytest.fixture(scope="module")

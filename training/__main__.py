@@ -8,7 +8,9 @@ import typer
 
 from spacy_bergamot.errors import BergamotError
 from training.ablation.cli import ablation_cli
+from training.base import base_cli
 from training.bergamot.cli import train_cli
+from training.card.cli import card_cli
 from training.corpora.cli import corpus_cli
 from training.download.umls import download_cli
 from training.download.wikidata import wikidata_cli
@@ -21,6 +23,7 @@ from training.ontology.cli import import_cli
 from training.pairs import export_pairs_cli, pairs_cli
 from training.preprocess.cli import preprocess_cli
 from training.report import report_cli
+from training.shrink.cli import shrink_cli
 from training.tasks.cli import app as tasks
 
 app = typer.Typer(
@@ -34,6 +37,7 @@ app.command("wikidata")(wikidata_cli)
 app.command("import")(import_cli)
 app.command("kb")(kb_cli)
 app.command("preprocess")(preprocess_cli)
+app.command("base")(base_cli)
 app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     train_cli
 )
@@ -42,9 +46,11 @@ app.command(
 )(ablation_cli)
 app.command("corpus")(corpus_cli)
 app.command("encode")(encode_cli)
+app.command("shrink")(shrink_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("evaluate-report")(evaluate_report_cli)
 app.command("evaluate-links")(evaluate_links_cli)
+app.command("card")(card_cli)
 app.command("pairs")(pairs_cli)
 app.command("export-pairs")(export_pairs_cli)
 app.command("report")(report_cli)

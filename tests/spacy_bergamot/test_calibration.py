@@ -99,9 +99,11 @@ def golds(nlp, *, spans_key: str | None = None) -> list[Example]:
     return examples
 
 
-@pytest.mark.parametrize("spans_key", [None, "sc"])
-def test_a_pipeline_is_calibrated_saved_and_obeys_the_threshold(make_nlp, tmp_path, spans_key):
-    settings = {"mentions": False, "spans_key": spans_key, "generator": ensemble(combine="mean")}
+@pytest.mark.parametrize(("spans_key", "combine"), [(None, "mean"), ("sc", "rescored")])
+def test_a_pipeline_is_calibrated_saved_and_obeys_the_threshold(
+    make_nlp, tmp_path, spans_key, combine
+):
+    settings = {"mentions": False, "spans_key": spans_key, "generator": ensemble(combine=combine)}
     nlp = make_nlp(**settings)
     linker = nlp.get_pipe("bergamot_linker")
     examples = golds(nlp, spans_key=spans_key)

@@ -9,10 +9,12 @@ import spacy
 from spacy.tokens import Span
 
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.loaders import alias_index, language_model
 from tests.spacy_bergamot.test_generators import ensemble
 from tests.spacy_bergamot.test_linker import mark
 
 MEAN = ensemble(combine="mean")
+RESCORED = ensemble(combine="rescored", weights={"lexical": 0.1, "dense": 0.9})
 
 
 def add(concept_id: str, alias: str, **facts: object) -> dict:
@@ -105,6 +107,31 @@ def test_scores_of_added_names_compare_with_those_of_the_index(make_nlp):
     assert after["C01"]["lexical"] == pytest.approx(before["C01"]["lexical"], abs=1e-5)
     one, other = linker.generator.encoder.encode(["high blood pressure", "high blood pressures"])
     assert after["C01"]["dense"] == pytest.approx(float(one @ other), abs=1e-5)
+
+
+def test_added_names_are_rescored_as_those_of_the_index(make_nlp):
+    linker = make_nlp(mentions=False, generator=RESCORED, k=10).get_pipe("bergamot_linker")
+    before = {c["concept_id"]: c for c in found(linker, "high blood pressures")}
+    linker.update_index([remove("C01")])
+    assert "C01" not in {c["concept_id"] for c in found(linker, "high blood pressures")}
+    linker.update_index([add("C01", "high blood pressure")])
+    after = {c["concept_id"]: c for c in found(linker, "high blood pressures")}
+    assert after["C01"]["scores"] == pytest.approx(before["C01"]["scores"], abs=1e-5)
+    # C01's other names are gone, and what is usual of English names is what remains of them.
+    assert after["C01"]["score"] == pytest.approx(before["C01"]["score"], abs=0.02)
+
+
+def test_added_names_share_the_components_of_the_index(concepts, lm, make_nlp):
+    nlp = make_nlp(mentions=False, generator=RESCORED, k=10)
+    linker = nlp.get_pipe("bergamot_linker")
+    made = alias_index(str(concepts), engine="exact", components=8)
+    linker.initialize(lambda: [], nlp=nlp, encoder=language_model(str(lm)), index=made)
+    before = found(linker, "high blood pressures")[0]
+    linker.update_index([remove("C01"), add("C08", "high blood pressure")])
+    first = found(linker, "high blood pressures")[0]
+    assert (first["concept_id"], first["alias"]) == ("C08", "high blood pressure")
+    assert first["scores"]["dense"] == pytest.approx(before["scores"]["dense"], abs=1e-4)
+    assert first["scores"]["dense"] < 0.9999
 
 
 def test_filters_hold_for_what_was_added(make_nlp):

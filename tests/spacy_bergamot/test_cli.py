@@ -183,6 +183,11 @@ def test_a_linker_from_a_concept_table_and_changes_of_it(concepts, lm, tmp_path:
         "index", concepts, lm, tmp_path / "s", "--engine", "exact", "--pipeline", tmp_path / "blank"
     )
     assert spacy.load(tmp_path / "s").pipe_names == ["bergamot_linker"]
+    call("index", concepts, lm, tmp_path / "u", "--engine", "usearch", "--dtype", "i8")
+    facts = json.loads((tmp_path / "u/bergamot_linker/index/engine/engine.json").read_text())
+    assert facts["dtype"] == "i8"
+    assert [ent.kb_id_ for ent in spacy.load(tmp_path / "u")(TEXT).ents] == ["C01", "C10"]
+    call("index", concepts, lm, tmp_path / "v", "--engine", "exact", "--dtype", "i8", status=2)
 
 
 def test_the_knowledge_base_can_be_walked(nlp):

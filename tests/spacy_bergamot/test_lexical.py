@@ -69,3 +69,12 @@ def test_low_scores_can_be_left_out(names, index):
     ((_, scores),) = index.search([names[7]], 50, smallest=0.4)
     assert scores[0] == pytest.approx(1, abs=1e-6)
     assert (scores >= 0.4).all()
+
+
+def test_scores_of_given_names_are_those_of_the_search(names, index):
+    for query in [*names[::500], "cardiopathy", "nephritis dermal", "x"]:
+        ((ids, scores),) = index.search([query], 20)
+        others = np.arange(0, len(names), 97)
+        found = index.cosines(query, np.concatenate([ids, others]))
+        np.testing.assert_allclose(found[: len(ids)], scores, atol=1e-6)
+        assert (found[len(ids) :] <= min(scores, default=0) + 1e-6)[~np.isin(others, ids)].all()

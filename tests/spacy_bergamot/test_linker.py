@@ -70,7 +70,8 @@ def test_an_unknown_mention_gets_the_nearest_concepts_by_vector(make_nlp):
 
 def test_homonyms_come_in_a_stable_order(nlp):
     ent = nlp("a bad cold").ents[0]
-    assert ent._.kb_ents == [("C04", 1.0), ("C05", 1.0)]
+    assert ent._.kb_ents[:2] == [("C04", 1.0), ("C05", 1.0)]
+    assert all(score < 1 for _, score in ent._.kb_ents[2:])
 
 
 @pytest.mark.parametrize(

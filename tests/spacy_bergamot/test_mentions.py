@@ -1,6 +1,7 @@
 import pytest
 import spacy
 
+from spacy_bergamot.build import write_names
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.loaders import concept_table
 from spacy_bergamot.mentions import split_tokens
@@ -21,6 +22,14 @@ def matcher(concepts):
         return nlp
 
     return make
+
+
+def test_names_of_concepts_without_a_type_are_mentions_too(tmp_path):
+    write_names(tmp_path / "kb", {"L1": ["long covid"]}, language="ENG")
+    nlp = spacy.blank("en")
+    pipe = nlp.add_pipe("bergamot_mentions")
+    pipe.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(tmp_path / "kb")))
+    assert mentions(nlp, "Known long COVID.") == [("long COVID", "MENTION")]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.engines import NmslibEngine
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.loaders import alias_index, language_model
+from spacy_bergamot.nmslib_file import map_records
 from tests.spacy_bergamot.conftest import write_lm
 
 PICKLES = [bytes([0x80, protocol]) for protocol in (2, 3, 4, 5)]
@@ -126,7 +127,7 @@ def test_a_changed_engine_is_named_whether_or_not_it_loads(make_nlp, tmp_path, n
 
 def test_an_index_of_another_format_version_is_refused(saved):
     manifest = saved / "bergamot_linker/index/manifest.json"
-    manifest.write_text(manifest.read_text().replace('"format_version": 2', '"format_version": 1'))
+    manifest.write_text(manifest.read_text().replace('"format_version": 3', '"format_version": 2'))
     with pytest.raises(BergamotError, match="B004"):
         spacy.load(saved)
 
@@ -159,6 +160,9 @@ def test_engines_find_what_the_exact_engine_finds(make_nlp, name, tmp_path):
     (rows, scores), (exact_rows, exact_scores) = (index.search(vectors, 5) for index in indexes)
     assert (rows == exact_rows).mean() > 0.95
     np.testing.assert_allclose(np.sort(scores), np.sort(exact_scores), atol=5e-3)
+    chosen = np.array([3, 0, 7, 3])
+    stored, expected = (index.engine.vectors(chosen) for index in indexes)
+    np.testing.assert_allclose(stored, expected, atol=5e-3)
     one_row, one_score = indexes[0].search(vectors[:1], 5)
     assert (one_row == rows[:1]).all()
     np.testing.assert_allclose(one_score, scores[:1], atol=1e-5)
@@ -187,6 +191,16 @@ except BergamotError as error:
     assert result.returncode == 0, result.stderr
     assert "B002" in result.stdout
     assert "hnsw.nmslib" in result.stdout
+
+
+def test_vectors_are_not_read_from_another_graph_s_file(tmp_path):
+    vectors = np.eye(8, dtype=np.float32)
+    NmslibEngine.build(tmp_path / "g", vectors)
+    path = tmp_path / "g/hnsw.nmslib"
+    np.testing.assert_array_equal(map_records(path, count=8, dim=8)["vector"], vectors)
+    for count, dim in ((7, 8), (8, 80)):
+        with pytest.raises(BergamotError, match="B002"):
+            map_records(path, count=count, dim=dim)
 
 
 def test_an_unknown_engine_is_refused(make_nlp):

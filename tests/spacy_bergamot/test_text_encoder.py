@@ -9,7 +9,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from torch.nn.functional import normalize
 from transformers import BertModel, DistilBertModel, RobertaModel, XLMRobertaModel
 
-from spacy_bergamot.text_encoder import POOLINGS, EncoderSettings, TextEncoder
+from spacy_bergamot.encoder.settings import POOLINGS, EncoderSettings
+from spacy_bergamot.text_encoder import TextEncoder
 
 PAD = 1
 WORDS = ["[unk]", "[pad]", *(f"w{number}" for number in range(40))]

@@ -12,6 +12,7 @@ from tests.training.conftest import CONCEPTS, names_of
 from training.__main__ import app
 from training.ablation.dictionary import cut_dictionary
 from training.ablation.figures import render, summarize
+from training.ablation.published import published_differences, render_beside_published
 from training.ablation.runs import TrainingRun, plan
 from training.ablation.variants import FULL, VARIANTS, chosen, variant
 from training.bergamot.run import read_config
@@ -98,6 +99,32 @@ def test_figures_by_hand(tmp_path: Path):
     text = render(found)
     assert "| set | mentions | all | before | text only |" in text
     assert "| x | 1 | 50.0 | 0.0 (-50.0) | 100.0 (+50.0) |" in text
+    assert "| text only | +0.00 | -4.50 | -0.80 | ours within chance |" in text
+    del found["variants"]["text only"]
+    assert "theirs" not in render(found)  # nothing that the paper has
+
+
+def test_the_papers_ablation_stands_beside_ours():
+    assert published_differences() == {
+        "text only": {"Mantra": -4.5, "XL-BEL": -0.8},
+        "without text": {"Mantra": -5.29, "XL-BEL": -5.0},
+        "without node": {"Mantra": -3.38, "XL-BEL": 0.5},
+        "without intermodal": {"Mantra": -0.52, "XL-BEL": -0.7},
+        "without dgi": {"Mantra": -1.68, "XL-BEL": -1.5},
+    }
+    assert set(published_differences()) <= set(VARIANTS)
+    ours = {
+        "without node": {"difference": -0.37, "low": -0.69, "high": -0.06},
+        "without intermodal": {"difference": 0.58, "low": 0.28, "high": 0.88},
+        "without text": {"difference": -3.0, "low": -4.0, "high": -2.0},
+        "without dgi": {"difference": 0.06, "low": -0.23, "high": 0.38},
+        "rgcn": {"difference": 1.0, "low": 0.5, "high": 1.5},
+    }
+    *_, text, node, intermodal, dgi = render_beside_published(ours)
+    assert text == "| without text | -3.00 | -5.29 | -5.00 | as Mantra and XL-BEL |"
+    assert node == "| without node | -0.37 | -3.38 | +0.50 | as Mantra, other than XL-BEL |"
+    assert intermodal.endswith("| +0.58 | -0.52 | -0.70 | other than Mantra and XL-BEL |")
+    assert dgi == "| without dgi | +0.06 | -1.68 | -1.50 | ours within chance |"
 
 
 def test_a_cut_dictionary_keeps_the_golds(tmp_path: Path):

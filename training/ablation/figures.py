@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from training.ablation.published import render_beside_published
 from training.ablation.runs import TrainingRun
 from training.ablation.variants import BEFORE, FULL
 from training.evaluate.metrics import documents_of, gold_ranks
@@ -107,7 +108,7 @@ def _differences(
 
 
 def render(summary: dict[str, Any]) -> str:
-    """Return a Markdown table: Acc@1 and Acc@5 over all mentions and over the mean of the sets."""
+    """Return Markdown tables: over all mentions, by set, and beside the paper's own ablation."""
     lines = [
         f"{summary['mentions'][MICRO]} mentions, {summary['seeds']} seeds; mean ± spread of seeds",
         "",
@@ -121,7 +122,10 @@ def render(summary: dict[str, Any]) -> str:
         versus = f"{found['difference']:+.2f} ({found['low']:+.2f} to {found['high']:+.2f})"
         tail = " | |" if name == FULL else f" {versus} | {found['p']:.3f} |"
         lines.append(f"| {name} | {_cells(entry['accuracy'])} |{tail}")
-    return "\n".join([*lines, "", *_by_set(summary)])
+    lines += ["", *_by_set(summary)]
+    against = {name: entry["against_all"][MICRO] for name, entry in summary["variants"].items()}
+    beside = list(render_beside_published(against))
+    return "\n".join([*lines, "", *beside] if beside else lines)
 
 
 def _by_set(summary: dict[str, Any]) -> Iterator[str]:

@@ -6,7 +6,7 @@ of worker processes, sees the same batches in the same order.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 
 from training.bergamot.buckets import length_buckets
+from training.bergamot.hard_negatives import NearConcepts
+from training.bergamot.negatives import Exclusions
 from training.bergamot.objectives import VIEWS
 from training.bergamot.sampler import NeighbourSampler, Subgraph
 from training.bergamot.token_store import TokenStore
@@ -55,7 +57,7 @@ class Batch:
     edges (int64 (2, e)): Sources and targets among the local nodes.
     relations (int64 (e,)): Relation ids.
     labels (int64 (N,)): Concepts of the centres.
-    homonyms (bool (N, N)): Pairs of centres whose concepts share a name.
+    excluded (bool (N, N)): Pairs of centres that are no negatives.
     """
 
     chunks: list[Chunk]
@@ -67,7 +69,7 @@ class Batch:
     edges: Tensor
     relations: Tensor
     labels: Tensor
-    homonyms: Tensor
+    excluded: Tensor
 
     def to(self, device: torch.device) -> "Batch":
         """Return the batch on a device, copied without blocking."""
@@ -95,6 +97,12 @@ class BatchSettings:
     hops (int): Depth of the neighbourhoods.
     chunk_tokens (int): Token slots of one forward pass of the language model.
     exclude_homonyms (bool): Keep concepts that share a name out of the negatives.
+    exclude_relatives (int): Keep ancestors and descendants up to so many steps out of them.
+    hard_negatives (int): Pairs of near concepts beside each drawn pair; size must be a multiple of
+        1 + hard_negatives.
+    hard_negative_pool (int): Near concepts of a concept that they are drawn from.
+    hard_negative_refresh (int): Steps between searches for near concepts, each with the model as
+        it is then.
     detach_neighbours (bool): Send no gradient into the neighbours' text embeddings.
     workers (int): Processes that prepare batches ahead; 0 prepares them in the main process.
     """
@@ -104,8 +112,25 @@ class BatchSettings:
     hops: int = 1
     chunk_tokens: int = 4096
     exclude_homonyms: bool = True
+    exclude_relatives: int = 0
+    hard_negatives: int = 0
+    hard_negative_pool: int = 30
+    hard_negative_refresh: int = 1000
     detach_neighbours: bool = False
     workers: int = 0
+
+    def __post_init__(self) -> None:
+        if self.size % (1 + self.hard_negatives) or self.hard_negatives > self.hard_negative_pool:
+            raise BergamotError(
+                Errors.T221.format(
+                    size=self.size, count=self.hard_negatives, pool=self.hard_negative_pool
+                )
+            )
+
+    @property
+    def drawn(self) -> int:
+        """Pairs per batch that are drawn from all; the rest are near ones."""
+        return self.size // (1 + self.hard_negatives)
 
 
 class BatchMaker(torch.utils.data.Dataset):
@@ -147,15 +172,19 @@ class BatchMaker(torch.utils.data.Dataset):
             neighbours=settings.neighbours,
             hops=settings.hops,
         )
+        self.excluded = Exclusions(
+            data, homonyms=settings.exclude_homonyms, relatives=settings.exclude_relatives
+        )
+        self.near: NearConcepts | None = None
         self._order: Callable[[int], np.ndarray] = lru_cache(maxsize=1)(self._shuffle)
 
     @property
     def steps_per_epoch(self) -> int:
         """Whole batches in one pass over the pairs."""
-        return len(self.data.pairs) // self.settings.size
+        return len(self.data.pairs) // self.settings.drawn
 
     def __getstate__(self) -> dict:
-        return {name: value for name, value in self.__dict__.items() if name != "_order"}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_order", "_pair_concepts")}
 
     def __setstate__(self, state: dict) -> None:
         self.__dict__.update(state)
@@ -179,16 +208,18 @@ class BatchMaker(torch.utils.data.Dataset):
             edges=torch.from_numpy(edges),
             relations=torch.from_numpy(subgraph.relations),
             labels=torch.from_numpy(pairs[:, 0].astype(np.int64)),
-            homonyms=torch.from_numpy(self._homonyms(pairs[:, 0])),
+            excluded=torch.from_numpy(self.excluded(pairs[:, 0])),
         )
 
     def draw(self, step: int) -> tuple[np.ndarray, Subgraph, np.ndarray]:
         """Return a step's pairs (N, 3), neighbourhoods, and name ids (2, n) of both views."""
         epoch, index = divmod(step, self.steps_per_epoch)
         rng = np.random.default_rng([self.seed, 1, step])
-        size = self.settings.size
+        size = self.settings.drawn
         rows = np.sort(self._order(epoch)[index * size : (index + 1) * size])
         pairs = np.asarray(self.data.pairs[rows])
+        if self.near is not None:
+            pairs = np.concatenate([pairs, self._near_pairs(pairs[:, 0], rng)])
         subgraph = self._neighbourhoods(pairs[:, 0], rng)
         return pairs, subgraph, self._names(pairs, subgraph, rng)
 
@@ -196,6 +227,19 @@ class BatchMaker(torch.utils.data.Dataset):
         order = np.arange(len(self.data.pairs), dtype=np.int32)
         np.random.default_rng([self.seed, 0, epoch]).shuffle(order)
         return order
+
+    def _near_pairs(self, concepts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return pairs (concept, name, name) of concepts near each, uniformly, int32 (n, 3)."""
+        assert self.near is not None
+        near = self.near.draw(concepts, self.settings.hard_negatives, rng).ravel()
+        starts = np.searchsorted(self._pair_concepts, near)
+        counts = np.searchsorted(self._pair_concepts, near, side="right") - starts
+        return np.asarray(self.data.pairs[starts + (rng.random(len(near)) * counts).astype(int)])
+
+    @cached_property
+    def _pair_concepts(self) -> np.ndarray:
+        """Concept of every pair, sorted: pairs are stored in their order."""
+        return np.ascontiguousarray(self.data.pairs[:, 0])
 
     def _neighbourhoods(self, centres: np.ndarray, rng: np.random.Generator) -> Subgraph:
         if self.graph:
@@ -266,18 +310,6 @@ class BatchMaker(torch.utils.data.Dataset):
             for index, ids, (_, mask) in zip(own, np.split(local, ends), padded, strict=False)
         ]
         return chunks, torch.from_numpy(vocabulary)
-
-    def _homonyms(self, concepts: np.ndarray) -> np.ndarray:
-        """Return bool (N, N): concepts i and j differ and share a name."""
-        mask = np.zeros((len(concepts), len(concepts)), dtype=bool)
-        if not self.settings.exclude_homonyms:
-            return mask
-        starts = np.asarray(self.data.homonyms_indptr[concepts])
-        ends = np.asarray(self.data.homonyms_indptr[concepts + 1])
-        for row in np.flatnonzero(ends > starts):
-            homonyms = self.data.homonyms[starts[row] : ends[row]]
-            mask[row] = np.isin(concepts, homonyms)
-        return mask
 
 
 def prepared(maker: BatchMaker, steps: range, *, pin: bool = False) -> Iterator[Batch]:

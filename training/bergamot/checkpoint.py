@@ -37,7 +37,7 @@ def save_checkpoint(
     """Write the checkpoint of `step` under `root` and delete all but the newest `keep`."""
     path = root / f"step-{step:08d}"
     with atomic_folder(path) as folder:
-        save_file(_own_copies(model.state_dict()), folder / "model.safetensors")
+        save_file(_own_copies(_trained_state(model)), folder / "model.safetensors")
         save_file(_optimizer_tensors(model, optimizer), folder / "optimizer.safetensors")
         write_manifest(
             folder,
@@ -79,10 +79,16 @@ def load_checkpoint(
     manifest = read_manifest(path, kind=KIND, version=VERSION)
     if manifest["config"] != config_id:
         raise BergamotError(Errors.T207.format(path=path))
-    model.load_state_dict(load_file(path / "model.safetensors"))
+    model.load_state_dict(model.state_dict() | load_file(path / "model.safetensors"))
     _restore_optimizer(model, optimizer, load_file(path / "optimizer.safetensors"))
     scaler.load_state_dict(manifest["scaler"])
     return int(manifest["step"])
+
+
+def _trained_state(model: nn.Module) -> dict[str, Tensor]:
+    """Return weights and buffers but frozen weights, which stay as the base has them."""
+    frozen = {name for name, part in model.named_parameters() if not part.requires_grad}
+    return {name: value for name, value in model.state_dict().items() if name not in frozen}
 
 
 def _own_copies(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

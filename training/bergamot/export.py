@@ -4,11 +4,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
 from spacy_bergamot.files import atomic_folder, write_manifest
 from spacy_bergamot.text_encoder import EncoderSettings, fingerprint
 
-KIND = "language-model"
-VERSION = 1
 _MADE_BY_MODEL = {"config.json", "run.json", "bergamot.json"}
 
 
@@ -26,5 +25,5 @@ def export_lm(path: Path, lm: Any, base: Path, settings: EncoderSettings) -> str
                 shutil.copyfile(file, folder / file.name)
         settings.write(folder)
         mark = fingerprint(folder)
-        write_manifest(folder, kind=KIND, version=VERSION, fingerprint=mark)
+        write_manifest(folder, kind=LM_KIND, version=LM_VERSION, fingerprint=mark)
     return mark

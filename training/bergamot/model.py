@@ -1,12 +1,14 @@
 """BERGAMOT's model: a language model, a graph encoder over its embeddings, and objectives."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from spacy_bergamot.packed import encode_packed, first_position, is_packable
 from spacy_bergamot.text_encoder import pool
 from training.bergamot.batches import Batch
 from training.bergamot.graph_encoders import GraphEncoder
@@ -40,6 +42,7 @@ class BergamotModel(nn.Module):
         self.objectives = nn.ModuleDict(objectives)
         self.weights = {name: objective.weight for name, objective in objectives.items()}
         self.pooling = pooling
+        self.packs = is_packable(lm)
         self.detach_neighbours = detach_neighbours
         self.autocast_dtype = autocast_dtype
 
@@ -67,9 +70,28 @@ class BergamotModel(nn.Module):
         tokens (float (u, d)): Input embeddings. ids (int64 (rows, length)): Rows of `tokens`.
         """
         with self.autocast(ids.device):
+            if self.packs and ids.device.type == "cpu":
+                return self._encode_packed(tokens, ids, mask)
             inputs = functional.embedding(ids, tokens)
             hidden = self.lm(inputs_embeds=inputs, attention_mask=mask).last_hidden_state
         return pool(hidden.float(), mask, self.pooling)
+
+    def _encode_packed(self, tokens: Tensor, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return the same without computing padding: on a CPU every token costs.
+
+        The rows of a chunk are in order of length, so names of equal length are adjacent.
+        """
+        lengths, counts = mask.sum(1).unique_consecutive(return_counts=True)
+        shapes = list(zip(counts.tolist(), lengths.tolist(), strict=True))
+        real = mask.bool()
+        positions = (mask.cumsum(1) - 1 + first_position(self.lm))[real]
+        inputs = functional.embedding(ids[real], tokens)
+        hidden = self.lm.embeddings(
+            inputs_embeds=inputs[None],
+            position_ids=positions[None],
+            token_type_ids=torch.zeros_like(positions)[None],
+        )
+        return encode_packed(self.lm, hidden[0], shapes, self.pooling)
 
     def embed(self, table: Tensor, batch: Batch) -> Embeddings:
         """Return the embeddings that the objectives need."""
@@ -78,7 +100,7 @@ class BergamotModel(nn.Module):
         features = functional.embedding(batch.rows, table)
         text = features[:, :centres]
         if self.graph_encoder is None:
-            return Embeddings(batch.labels, batch.homonyms, text)
+            return Embeddings(batch.labels, batch.excluded, text)
         if self.detach_neighbours:
             features = torch.cat([text, features[:, centres:].detach()], dim=1)
 
@@ -87,12 +109,23 @@ class BergamotModel(nn.Module):
 
         edges = batch.edges.expand(VIEWS, -1, -1)
         graph = self._encode_graph(features, edges, batch)
-        return Embeddings(batch.labels, batch.homonyms, text, graph, corrupted)
+        return Embeddings(batch.labels, batch.excluded, text, graph, corrupted)
 
     def autocast(self, device: torch.device) -> Any:
         """Return the autocast context; weights are cast once in the outermost one."""
         dtype = self.autocast_dtype
         return torch.autocast(device.type, dtype=dtype, enabled=dtype is not None)
+
+    @contextmanager
+    def evaluating(self) -> Iterator[None]:
+        """Switch dropout off and autocast on, for names that are encoded between steps."""
+        training = self.training
+        self.eval()
+        try:
+            with self.autocast(next(self.lm.parameters()).device):
+                yield
+        finally:
+            self.train(training)
 
     def _encode_graph(self, features: Tensor, edges: Tensor, batch: Batch) -> Tensor:
         """Return graph embeddings (2, N, d); both views go through as one graph.

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ from confection import Config, ConfigValidationError
 import training.bergamot.adapters
 import training.bergamot.graph_encoders
 import training.bergamot.loggers
+import training.bergamot.multilingual
 import training.bergamot.objectives.dgi
 import training.bergamot.objectives.intermodal
 import training.bergamot.objectives.node
 import training.bergamot.objectives.text
 import training.bergamot.optimizers
 import training.bergamot.text_encoders  # noqa: F401
+from spacy_bergamot.encoder.lm_folder import open_model
 from spacy_bergamot.files import (
     atomic_file,
     atomic_folder,
@@ -32,11 +35,17 @@ from spacy_bergamot.files import (
     write_manifest,
 )
 from spacy_bergamot.preflight import announce
-from spacy_bergamot.text_encoder import EncoderSettings, resolve_device
+from spacy_bergamot.text_encoder import (
+    EncoderSettings,
+    TextEncoder,
+    open_tokenizer,
+    resolve_device,
+)
 from training.bergamot.adapters import is_adapted, merged
 from training.bergamot.batches import BatchMaker, BatchSettings
 from training.bergamot.export import export_lm
 from training.bergamot.graph_encoders import GraphEncoder
+from training.bergamot.hard_negatives import NearConcepts, find_near
 from training.bergamot.loggers import Write
 from training.bergamot.model import BergamotModel
 from training.bergamot.objectives import Objective
@@ -58,6 +67,7 @@ SECTIONS = (
     "optimizer",
     "training",
 )
+CONFIG = "config.cfg"
 OPTIONAL = ("adapter", "loggers", "validation")
 
 logger = logging.getLogger(__name__)
@@ -90,9 +100,9 @@ def read_config(path: Path, overrides: dict[str, Any]) -> Config:
 def train(config: Config, *, device: str = "cpu") -> Path:
     """Train the language model that a config describes and export it.
 
-    The folder paths.output gets `base/` (the LM at the start), `tokens/`, `checkpoints/`,
-    `history.json`, and at the end `lm/`: a Hugging Face folder, the best by validation where
-    there is one. Adapters are merged into it, and stand apart in `adapter/`.
+    The folder paths.output gets `base/` (the LM at the start), `config.cfg`, `tokens/`,
+    `checkpoints/`, `history.json`, and at the end `lm/`: a Hugging Face folder, the best by
+    validation where there is one. Adapters are merged into it, and stand apart in `adapter/`.
 
     RETURNS (Path): The exported LM folder.
     """
@@ -120,6 +130,9 @@ def prepared(config: Config, device: str = "cpu") -> Iterator["Run"]:
                 parts["text_encoder"], data, output, identity, seed=config["system"]["seed"]
             )
             _open_tokens(data, output)
+            with atomic_file(output / CONFIG) as path:
+                # Without this machine's paths: the same run leaves the same files anywhere.
+                config.merge({"paths": dict.fromkeys(config["paths"], "")}).to_disk(path)
         processes.wait()
         yield Run(config, parts, data, output, device, identity, processes)
 
@@ -185,10 +198,41 @@ class Run:
             processes=self.processes,
             writers=self._writers(),
         )
+        if batch_settings.hard_negatives:
+            trainer.find_near = lambda step, now: self._near(model, settings, step, now=now)
         if "validation" in self.parts:
             trainer.validation = Validation(self.parts["validation"], self.base, settings)
             trainer.keep_best = lambda step: self._export_lm("best", model.lm)
         return trainer
+
+    def _near(
+        self, model: BergamotModel, settings: EncoderSettings, step: int, *, now: bool
+    ) -> NearConcepts:
+        """Return the near concepts of a step, found by the main process.
+
+        Lists of before the oldest checkpoint, which no run can go on from, are removed.
+        """
+        path = self.output / "near" / f"step-{step:08d}"
+        if now and self.processes.main:
+            batches: BatchSettings = self.parts["batches"]
+            tokenizer = open_tokenizer(self.base, settings.max_length)
+            encoder = TextEncoder(model.lm, tokenizer, settings, device=self.device)
+            with model.evaluating():
+                find_near(
+                    path,
+                    self.data,
+                    lambda names: encoder.encode(names, progress=True),
+                    most=batches.hard_negative_pool,
+                    seed=self.config["system"]["seed"] + step,
+                    device=self.device,
+                )
+            oldest = min((self.output / "checkpoints").glob("step-*"), default=path)
+            lists = sorted((self.output / "near").glob("step-*"))
+            for old, newer in pairwise(lists):
+                if newer.name <= oldest.name:
+                    shutil.rmtree(old)
+        self.processes.wait()
+        return NearConcepts.open(path)
 
     def _announce(self, model: BergamotModel) -> None:
         """Say what weights, optimiser and three checkpoints take; batches come on top."""
@@ -226,9 +270,9 @@ class Run:
     def _model(
         self, settings: EncoderSettings, training: TrainerSettings, batches: BatchSettings
     ) -> BergamotModel:
-        from transformers import AutoModel
-
-        lm = AutoModel.from_pretrained(self.base, local_files_only=True)
+        lm = open_model(self.base).float()
+        if training.word_embeddings == "frozen":
+            lm.get_input_embeddings().requires_grad_(False)
         if training.activation_checkpointing:
             lm.gradient_checkpointing_enable({"use_reentrant": False})
         if "adapter" in self.parts:
@@ -241,6 +285,8 @@ class Run:
         model = make_model(lm, self.parts, n_relations=labels, pooling=settings.pooling)
         model.detach_neighbours = batches.detach_neighbours
         model.autocast_dtype = HALF[training.autocast]
+        # The packed forward pass goes round what these two change.
+        model.packs &= not (training.compile or training.activation_checkpointing)
         return model
 
 

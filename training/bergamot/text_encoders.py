@@ -6,19 +6,19 @@ trainer, whatever it starts from, opens a folder.
 
 import importlib.util
 import logging
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
 
-from spacy_bergamot.errors import BergamotError as FolderError
-from spacy_bergamot.text_encoder import EncoderSettings, check_folder
+from spacy_bergamot.encoder.lm_folder import place_lm
+from spacy_bergamot.encoder.settings import EncoderSettings
 from training.errors import BergamotError, Errors
 from training.registry import registry
 
 BaseModel = Callable[[Path, pa.Array, int], EncoderSettings]
+_HUB_FILES = ["*.json", "*.txt", "*.model", "model*.safetensors"]
 SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 logger = logging.getLogger(__name__)
@@ -26,18 +26,28 @@ logger = logging.getLogger(__name__)
 
 @registry.text_encoders("huggingface.v1")
 def make_huggingface(
-    name: str, pooling: str = "cls", max_length: int = 25, lowercase: bool = True
+    name: str,
+    pooling: Literal["cls", "mean"] | None = None,
+    max_length: int | None = None,
+    lowercase: bool | None = None,
 ) -> BaseModel:
-    """Start from a local Hugging Face folder, or from a model on the hub by name."""
-    settings = EncoderSettings(pooling, max_length, lowercase)
+    """Start from a local Hugging Face folder, or from a model on the hub by name.
+
+    pooling (str | None): "cls" or "mean"; None for what the folder says, which is an error where
+        it says nothing.
+    max_length (int | None): Tokens kept of a name; None for what the folder says, else 25.
+    lowercase (bool | None): Fold names to their normal form first; None for what the folder says,
+        else True.
+    RAISES (BergamotError): On preparing: T206 for a name that is no folder and not on the hub,
+        else as `place_lm`.
+    """
 
     def prepare(folder: Path, names: pa.Array, seed: int) -> EncoderSettings:
-        source = Path(name)
-        if source.exists() and not (source / "config.json").is_file():
-            check_folder(source)
-        _save(name, folder, local=source.exists())
-        settings.write(folder)
-        return settings
+        source = Path(name) if Path(name).exists() else fetch_from_hub(name)
+        logger.info("Loading the base language model %s", name)
+        return place_lm(
+            source, folder, anew=True, pooling=pooling, max_length=max_length, lowercase=lowercase
+        )
 
     return prepare
 
@@ -46,21 +56,26 @@ def make_huggingface(
 def make_installed_package(
     package: str,
     folder: str = "model",
-    pooling: str = "mean",
-    max_length: int = 25,
-    lowercase: bool = True,
+    pooling: Literal["cls", "mean"] | None = None,
+    max_length: int | None = None,
+    lowercase: bool | None = None,
 ) -> BaseModel:
-    """Start from the Hugging Face folder inside an installed Python package."""
-    settings = EncoderSettings(pooling, max_length, lowercase)
+    """Start from the Hugging Face folder inside an installed Python package.
+
+    folder (str): Its place in the package.
+    pooling, max_length, lowercase: As in `make_huggingface`.
+    RAISES (BergamotError): On preparing: T205 without the package, else as `place_lm`.
+    """
 
     def prepare(target: Path, names: pa.Array, seed: int) -> EncoderSettings:
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:
             pip_name = package.replace("_", "-")
             raise BergamotError(Errors.T205.format(package=package, pip_name=pip_name))
-        _save(str(Path(spec.origin).parent / folder), target, local=True)
-        settings.write(target)
-        return settings
+        source = Path(spec.origin).parent / folder
+        return place_lm(
+            source, target, anew=True, pooling=pooling, max_length=max_length, lowercase=lowercase
+        )
 
     return prepare
 
@@ -181,20 +196,17 @@ def _texts(names: pa.Array) -> list[list[str]]:
     return [names[start : start + 10_000].to_pylist() for start in range(0, len(names), 10_000)]
 
 
-def _save(name: str, folder: Path, *, local: bool) -> None:
-    """Put model and tokenizer at `folder` in today's files: safetensors and tokenizer.json."""
-    from transformers import AutoModel, AutoTokenizer
+def fetch_from_hub(name: str) -> Path:
+    """Fetch a model into the hub's cache and return its folder there; what is there stays.
 
-    logger.info("Loading the base language model %s", name)
+    RAISES (BergamotError): T206 if it is not in the cache and cannot be fetched.
+    """
+    from huggingface_hub import snapshot_download
+
     try:
-        model = AutoModel.from_pretrained(name, local_files_only=local)
-        tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local, use_fast=True)
-    except FolderError:
-        raise
+        folder = Path(snapshot_download(name, allow_patterns=_HUB_FILES))
+        if not any(folder.glob("model*.safetensors")):
+            folder = Path(snapshot_download(name, allow_patterns=["pytorch_model*.bin"]))
     except Exception as reason:
         raise BergamotError(Errors.T206.format(name=name, reason=reason)) from reason
-    model.save_pretrained(folder, safe_serialization=True)
-    tokenizer.save_pretrained(folder)
-    if not (folder / "tokenizer.json").is_file():
-        shutil.rmtree(folder)
-        raise BergamotError(Errors.T206.format(name=name, reason="it has no fast tokenizer"))
+    return folder

@@ -18,6 +18,7 @@ from tqdm import tqdm
 from spacy_bergamot.files import atomic_file
 from training.bergamot.batches import Batch, BatchMaker, prepared
 from training.bergamot.checkpoint import load_checkpoint, newest_checkpoint, save_checkpoint
+from training.bergamot.hard_negatives import NearConcepts
 from training.bergamot.loggers import Write
 from training.bergamot.model import BergamotModel
 from training.bergamot.processes import Processes
@@ -31,6 +32,10 @@ logger = logging.getLogger(__name__)
 Autocast = Literal["none", "bf16", "fp16"]
 HALF = {"none": None, "bf16": torch.bfloat16, "fp16": torch.float16}
 HISTORY = "history.json"
+
+FindNear = Callable[[int, bool], NearConcepts]
+"""A step at which near concepts are looked for, and whether this is that step: if not, they were
+found then, and are only opened."""
 
 
 @registry.trainers("bergamot.v1")
@@ -47,6 +52,8 @@ class TrainerSettings:
     gradient_cache (bool): Memory of the LM that does not grow with the batch, for one more
         forward pass.
     activation_checkpointing (bool): Keep no activations inside the LM's layers.
+    word_embeddings (str): "trained", or "frozen" as the base has them: of a multilingual model they
+        are most of the weights, and their gradients and moments cost more than its layers.
     compile (bool): torch.compile the LM.
     explosion (float): Stop when the total is so many times the first logged one; 0 never stops.
     checkpoint_every (int): Steps between checkpoints.
@@ -61,6 +68,7 @@ class TrainerSettings:
     autocast: Autocast = "none"
     gradient_cache: bool = False
     activation_checkpointing: bool = False
+    word_embeddings: Literal["trained", "frozen"] = "trained"
     compile: bool = False
     explosion: float = 20.0
     checkpoint_every: int = 500
@@ -86,6 +94,7 @@ class Trainer:
     config_id (str): Identifies the config; a checkpoint made under another one is refused.
     validation (Validation | None): Run every `validation.settings.every` steps.
     keep_best (Callable[[int], None]): Called after a validation that beat all before it.
+    find_near (FindNear | None): Gives the near concepts that batches take hard negatives from.
     writers (Sequence[Write]): Get every logged value.
     """
 
@@ -103,6 +112,7 @@ class Trainer:
         processes: Processes | None = None,
         validation: Validation | None = None,
         keep_best: Callable[[int], None] | None = None,
+        find_near: FindNear | None = None,
         writers: Sequence[Write] = (),
     ) -> None:
         self.model = model
@@ -116,6 +126,7 @@ class Trainer:
         self.processes = processes or Processes()
         self.validation = validation
         self.keep_best = keep_best
+        self.find_near = find_near
         self.writers = writers
         self.scaler = torch.amp.GradScaler(
             self.device.type, enabled=settings.autocast == "fp16" and self.device.type == "cuda"
@@ -147,9 +158,8 @@ class Trainer:
             unit=" steps",
             disable=not self.processes.main,
         )
-        steps = range(step, self.total)
         with progress, stop_on_signal() as stopped:
-            for batch in prepared(self.batches, steps, pin=self.device.type == "cuda"):
+            for batch in self._batches(step):
                 if self._out_of_patience():
                     logger.info("Stopping early at step %d: recall@1 no longer rises", step)
                     self.save(step)
@@ -164,6 +174,18 @@ class Trainer:
                     self.save(step)
                     raise BergamotError(Errors.T209.format(step=step, path=self.checkpoints))
         return self.history
+
+    def _batches(self, step: int) -> Iterator[Batch]:
+        """Yield the batches from a step on; near concepts are looked for anew when it is time."""
+        settings = self.batches.settings
+        every = settings.hard_negative_refresh if settings.hard_negatives else self.total
+        while step < self.total:
+            start = step // every * every
+            if self.find_near is not None:
+                self.batches.near = self.find_near(start, step == start)
+            steps = range(step, min(self.total, start + every))
+            yield from prepared(self.batches, steps, pin=self.device.type == "cuda")
+            step = steps.stop
 
     def step(self, batch: Batch, step: int) -> tuple[dict[str, Tensor], Tensor]:
         """Take one optimiser step; return losses and gradient norm, on the device and unread."""

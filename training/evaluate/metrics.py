@@ -104,8 +104,8 @@ def tabulate(
     names (SapBERT's script). The group "micro" is over all queries, "macro" over the groups.
 
     hierarchy (Hierarchy | None): Adds "acc@1_tree": the mean credit of the first concept.
-    samples (int): Bootstrap samples, of whole documents where they are known, of the 95 % interval
-        "acc@1_low" to "acc@1_high"; 0 for none.
+    samples (int): Bootstrap samples, of whole documents where they are known, of the 95 % intervals
+        "acc@1_low" to "acc@1_high", and of acc@5 if 5 is among `ks`; 0 for none.
     """
     owner, concept, name = gold_ranks(queries, ranked, golds)
     columns = {f"acc@{k}": (concept < k).astype(float) for k in ks}
@@ -163,7 +163,7 @@ def _shares(
 ) -> dict[str, float]:
     shares = {"n": int(rows.sum())}
     values = {name: 100 * float(column[rows].mean()) for name, column in columns.items()}
-    if samples:
-        low, high = bootstrap_interval(columns["acc@1"][rows], documents[rows], samples=samples)
-        values |= {"acc@1_low": 100 * low, "acc@1_high": 100 * high}
+    for name in [f"acc@{k}" for k in KS if samples and f"acc@{k}" in columns]:
+        low, high = bootstrap_interval(columns[name][rows], documents[rows], samples=samples)
+        values |= {f"{name}_low": 100 * low, f"{name}_high": 100 * high}
     return {**shares, **values}

@@ -48,13 +48,17 @@ def run_evaluation(
         if not any(q.concept_ids for q, counts in zip(queries, flags, strict=True) if counts):
             paths = ", ".join(str(path) for _, path in sets)
             raise BergamotError(Errors.T306.format(path=paths, protocol=name))
+    noted: dict[str, dict[str, Any]] = {}  # filled while the pipelines run
     facts = {
         "dictionary": {"names": len(dictionary), "concepts": len(dictionary.concept_ids)},
         "skipped": {**read.skipped, "gold not in the dictionary": outside},
         "lms": {name: fingerprint(path) for name, path in systems.lms.items()},
         "precision": systems.precision,
+        "pipelines": noted,
     }
-    ranked = rank_all(systems, queries, dictionary, k=choices.k, threshold=choices.threshold)
+    ranked = rank_all(
+        systems, queries, dictionary, k=choices.k, threshold=choices.threshold, noted=noted
+    )
     write(folder, queries, members, ranked, choices, facts)
     hierarchy = Hierarchy(ConceptTable.open(concepts)) if concepts is not None else None
     return Results.open(folder).figures(hierarchy)

@@ -6,11 +6,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
 from spacy_bergamot.distinct import group_names
+from spacy_bergamot.text import normalize
 from spacy_bergamot.text_encoder import TextEncoder
 from training.errors import BergamotError, Errors
 from training.evaluate.dictionary import Dictionary
@@ -63,8 +64,12 @@ def rank_all(
     *,
     k: int,
     threshold: float | None = None,
+    noted: dict[str, dict[str, Any]] | None = None,
 ) -> Iterator[tuple[str, list[Ranked]]]:
-    """Yield every system's name and its ranked concepts; one model is in memory at a time."""
+    """Yield every system's name and its ranked concepts; one model is in memory at a time.
+
+    noted (dict | None): Gets what `rank_with_pipeline` notes of every pipeline, by name.
+    """
     mentions = [query.mention for query in queries]
     with tempfile.TemporaryDirectory() as folder:
         for retriever in _retrievers(systems, dictionary, Path(folder)):
@@ -72,13 +77,21 @@ def rank_all(
             yield retriever.name, rank(retriever, mentions, dictionary, k, threshold=threshold)
     for name, path in systems.pipelines.items():
         logger.info("Evaluating %s on %d mentions", name, len(queries))
-        yield name, rank_with_pipeline(path, queries, k)
+        about: dict[str, Any] = {}
+        yield name, rank_with_pipeline(path, queries, k, noted=about)
+        if noted is not None:
+            noted[name] = about
 
 
-def rank_with_pipeline(path: str, queries: Sequence[Query], k: int) -> list[Ranked]:
+def rank_with_pipeline(
+    path: str, queries: Sequence[Query], k: int, *, noted: dict[str, Any] | None = None
+) -> list[Ranked]:
     """Link mentions with a pipeline's `bergamot_linker`, in their context where it has one.
 
     A candidate's name rank is its rank: a pipeline shows concepts, not names.
+
+    noted (dict | None): Gets the fingerprints `lm` and `index`, and as `own` the share of the
+        mentions, in percent, that are names of the pipeline's knowledge base.
     RAISES (BergamotError): T142 if the pipeline has no linker.
     """
     import spacy
@@ -88,10 +101,19 @@ def rank_with_pipeline(path: str, queries: Sequence[Query], k: int) -> list[Rank
     if not names:
         raise BergamotError(Errors.T142.format(path=path, pipes=", ".join(nlp.pipe_names)))
     linker = cast("BergamotLinker", nlp.get_pipe(names[0]))
+    if noted is not None:
+        noted |= _about(linker, queries)
     linker.generator.k = k
     key = linker.settings.spans_key
     docs = (_document(nlp, query, key) for query in queries)
     return [_of_span(doc.spans[key][0] if key else doc.ents[0]) for doc in linker.pipe(docs)]
+
+
+def _about(linker: "BergamotLinker", queries: Sequence[Query]) -> dict[str, Any]:
+    provenance = linker.parts.provenance
+    rows = linker.parts.index.lookup([normalize(query.mention) for query in queries])
+    own = 100 * float((rows >= 0).mean()) if len(rows) else 0.0
+    return {"lm": provenance["lm"], "index": provenance["index"], "own": own}
 
 
 def _document(nlp: "Language", query: Query, spans_key: str | None) -> "Doc":

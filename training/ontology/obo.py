@@ -1,12 +1,14 @@
 """OBO files, read by fastobo, frame by frame."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from training.errors import BergamotError, Errors
 from training.ontology.records import Records, accession_of, prefix_of
+from training.ontology.sources import LICENCE, TITLE, own_prefix, version_of
 
-_VERSION = "data-version"
+_VERSION, _PROPERTY = "data-version", "property_value"
 
 
 def read_obo(stream: IO[bytes], where: str, records: Records) -> None:
@@ -20,7 +22,8 @@ def read_obo(stream: IO[bytes], where: str, records: Records) -> None:
         raise BergamotError(Errors.T205.format(package="fastobo", pip_name="fastobo")) from None
     try:
         frames = fastobo.iter(stream, ordered=True)
-        version = next((c.raw_value() for c in frames.header() if c.raw_tag() == _VERSION), "")
+        header = _header(frames.header())
+        prefixes: Counter[str] = Counter()
         read = 0
         for frame in _frames(frames, where, records):
             read += 1
@@ -30,11 +33,29 @@ def read_obo(stream: IO[bytes], where: str, records: Records) -> None:
                 _label(str(frame.id), clauses, records)
             elif isinstance(frame, fastobo.term.TermFrame) and accession:
                 _term(accession, clauses, records)
-                records.versions.setdefault(prefix_of(accession), version)
+                prefixes[prefix_of(accession)] += 1
         if not read:
             raise ValueError("no frame of it can be read")
+        records.sources.say(own_prefix(prefixes), **header)
     except (SyntaxError, ValueError, TypeError) as reason:
         raise BergamotError(Errors.T116.format(path=where, what="OBO", reason=reason)) from None
+
+
+def _header(clauses: Iterable[Any]) -> dict[str, str]:
+    """Return version, licence and name that the clauses of a header say."""
+    said = {}
+    for clause in clauses:
+        tag, value = clause.raw_tag(), clause.raw_value()
+        if tag == _VERSION:
+            said["version"] = version_of(value)
+        elif tag == _PROPERTY:
+            name, _, rest = value.partition(" ")
+            text = rest.split('"')[1] if rest.startswith('"') else rest.split(" ")[0]
+            if name.endswith(LICENCE):
+                said["licence"] = text
+            elif name.endswith(TITLE):
+                said["name"] = text
+    return said
 
 
 def _frames(frames: Iterator[Any], where: str, records: Records) -> Iterator[Any]:

@@ -4,10 +4,12 @@ Read as plain JSON: OBO libraries refuse real files for one identifier that they
 """
 
 import json
+from collections import Counter
 from typing import IO, Any
 
 from training.errors import BergamotError, Errors
 from training.ontology.records import Records, accession_of, prefix_of
+from training.ontology.sources import LICENCE, TITLE, own_prefix, version_of
 
 
 def read_obographs(stream: IO[bytes], where: str, records: Records) -> None:
@@ -22,7 +24,7 @@ def read_obographs(stream: IO[bytes], where: str, records: Records) -> None:
 
 
 def _graph(graph: dict[str, Any], records: Records) -> None:
-    meta = graph.get("meta") or {}
+    prefixes: Counter[str] = Counter()
     for node in graph.get("nodes") or []:
         identifier, label = node.get("id", ""), node.get("lbl")
         accession = accession_of(identifier)
@@ -30,12 +32,25 @@ def _graph(graph: dict[str, Any], records: Records) -> None:
             records.labels[accession or identifier] = label
         elif node.get("type") == "CLASS" and label and accession:
             _class(accession, label, node.get("meta") or {}, records)
-            records.versions.setdefault(prefix_of(accession), str(meta.get("version") or ""))
+            prefixes[prefix_of(accession)] += 1
     for edge in graph.get("edges") or []:
         subject, target = accession_of(edge["sub"]), accession_of(edge["obj"])
         if subject and target:
             predicate = accession_of(edge["pred"]) or edge["pred"]
             records.relations.append((subject, predicate, target))
+    if prefixes:
+        records.sources.say(own_prefix(prefixes), **_header(graph.get("meta") or {}))
+
+
+def _header(meta: dict[str, Any]) -> dict[str, str]:
+    """Return version, licence and name that a graph says of itself."""
+    said = {"version": version_of(str(meta.get("version") or ""))}
+    for entry in meta.get("basicPropertyValues") or []:
+        if entry["pred"].endswith(LICENCE):
+            said["licence"] = entry["val"]
+        elif entry["pred"].endswith(TITLE):
+            said["name"] = entry["val"]
+    return said
 
 
 def _class(accession: str, label: str, meta: dict[str, Any], records: Records) -> None:

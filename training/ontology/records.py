@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spacy_bergamot.languages import LANGUAGES
+from training.ontology.sources import Sources
 
 UMLS = "UMLS"
 PREFIXES = {
@@ -42,8 +43,8 @@ class Records:
     definitions: (accession, text). relations: (subject, predicate, object). matches: accessions
     that a mapping calls the same. xrefs: accession and what it refers to, the same or only close.
     types: (accession, TUI). obsolete: accessions that a file withdraws. labels: names of
-    predicates. versions: by prefix. skipped: what was left out and why. notes: the first lines
-    that were malformed.
+    predicates. sources: what the files say of themselves. skipped: what was left out and why.
+    notes: the first lines that were malformed.
     """
 
     names: list[Name] = field(default_factory=list)
@@ -54,7 +55,7 @@ class Records:
     types: list[tuple[str, str]] = field(default_factory=list)
     obsolete: set[str] = field(default_factory=set)
     labels: dict[str, str] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
+    sources: Sources = field(default_factory=Sources)
     skipped: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 

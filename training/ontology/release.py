@@ -5,6 +5,7 @@ from pathlib import Path
 
 from spacy_bergamot.files import atomic_folder, write_manifest
 from training.ontology.records import UMLS, Records, prefix_of
+from training.preprocess.sources import TERMS, write_terms
 
 TYPES = {
     "DOID": "T047", "HP": "T033", "MONDO": "T047", "NANDO": "T047", "ORPHA": "T047",
@@ -18,7 +19,8 @@ _PARENT = {"is_a", "RDFS:subClassOf"}
 def write_release(output: Path, records: Records, ids: dict[str, str]) -> dict[str, int]:
     """Write MRCONSO, MRREL, MRDEF, MRSTY and MRSAB; return their numbers of rows.
 
-    A relation is written in both directions. A code of another vocabulary that a term refers to
+    MRSAB has no column for licences: they stand in MRSAB.tsv, which `preprocess` reads too. A
+    relation is written in both directions. A code of another vocabulary that a term refers to
     is a row of MRCONSO with the concept's name and the term type XR.
     """
     tables = {
@@ -30,6 +32,7 @@ def write_release(output: Path, records: Records, ids: dict[str, str]) -> dict[s
     }
     with atomic_folder(output) as folder:
         rows = {name: _write(folder / f"{name}.RRF", lines) for name, lines in tables.items()}
+        write_terms(folder / TERMS, _terms(records))
         write_manifest(folder, kind="release", version=1, rows=rows, skipped=records.skipped)
     return rows
 
@@ -121,10 +124,22 @@ def _sty(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
         yield concept, tui, "", "", f"AT{number:08d}", ""
 
 
+def _used(records: Records) -> list[str]:
+    return sorted({prefix_of(name.accession) for name in records.names})
+
+
 def _sab(records: Records) -> Iterator[tuple[str, ...]]:
-    used = sorted({prefix_of(name.accession) for name in records.names})
-    for prefix in used:
+    for prefix in _used(records):
+        said = {k: v.replace("|", "/") for k, v in records.sources.of(prefix).items()}
         row = [""] * 25
-        row[2], row[3] = _source(prefix + ":"), _source(prefix + ":")
-        row[4], row[6], row[13] = row[3], records.versions.get(prefix, ""), "0"
+        row[2] = row[3] = _source(prefix + ":")
+        row[4], row[6], row[13] = said.get("name", row[3]), said.get("version", ""), "0"
         yield tuple(row)
+
+
+def _terms(records: Records) -> Iterator[dict[str, str]]:
+    """Yield what is known of the sources whose licence or address is known."""
+    for prefix in _used(records):
+        said = records.sources.of(prefix)
+        if "licence" in said or "address" in said:
+            yield {"source": _source(prefix + ":"), **said}

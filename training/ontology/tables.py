@@ -1,4 +1,5 @@
-"""Tables with a header: Babelon translations, SSSOM mappings, edges, and names of any kind.
+"""Tables with a header: Babelon translations, SSSOM mappings, edges, names of any kind, and what
+sources there are.
 
 Which one a table is, its columns say. A tab-separated row is one line; quotes may stand around a
 field. Comma-separated ones follow RFC 4180.
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import IO
 
 from training.errors import BergamotError, Errors
-from training.ontology.records import Records, accession_of, language_of
+from training.ontology.records import PREFIXES, Records, accession_of, language_of
 
 Row = dict[str, str]
 Reader = Callable[[Row, Records], bool]
@@ -23,6 +24,7 @@ _RENAMED = {
     "translation_lang": "translation_language", "status": "translation_status",
     "concept_id": "id", "canonical_name": "name", "label": "name", "aliases": "synonyms",
     "xref": "xrefs", "types": "type",
+    "sab": "source", "prefix": "source", "license": "licence", "url": "address",
 }  # fmt: skip
 """Other names of the same columns."""
 
@@ -99,6 +101,8 @@ def _kind(columns: set[str]) -> Reader | None:
         ({"subject_id", "predicate_id", "translation_value"}, _translation),
         ({"subject_id", "translation_value"}, _synonyms),
         ({"id", "name"}, _names),
+        ({"source", "licence"}, _source),
+        ({"source", "version"}, _source),
     ]
     if {"x", "p", "y"} <= columns or {"subject", "predicate", "object"} <= columns:
         return _edge
@@ -160,6 +164,16 @@ def _edge(row: Row, records: Records) -> bool:
     if not all(ends) or not predicate:
         return False
     records.relations.append((str(ends[0]), accession_of(predicate) or predicate, str(ends[1])))
+    return True
+
+
+def _source(row: Row, records: Records) -> bool:
+    """source (a prefix such as HP); optional: version, licence, name, address."""
+    prefix = row["source"].strip().rstrip(":").upper()
+    if not prefix:
+        return False
+    said = {key: row.get(key, "").strip() for key in ("version", "licence", "name", "address")}
+    records.sources.stated[PREFIXES.get(prefix, prefix)] = {k: v for k, v in said.items() if v}
     return True
 
 

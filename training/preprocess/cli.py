@@ -68,6 +68,12 @@ def preprocess_cli(
     max_malformed: Annotated[
         float, typer.Option(min=0, max=1, help="Stop above this share of bad rows")
     ] = 0.001,
+    training_set: Annotated[
+        bool,
+        typer.Option(
+            "--training-set/--no-training-set", help="Pairs and graph too, or nothing to train on"
+        ),
+    ] = True,
 ) -> None:
     """Turn a knowledge base in RRF form into concept table, training set and held-out names."""
     keep_freed_memory()
@@ -93,6 +99,7 @@ def preprocess_cli(
         valid_concepts=valid_concepts,
         seed=seed,
         max_malformed=max_malformed,
+        training_set=training_set,
     )
     typer.echo(render(manifests))
 
@@ -111,8 +118,9 @@ def preprocess(
     valid_concepts: float = 0.0,
     seed: int = 0,
     max_malformed: float = 0.001,
+    training_set: bool = True,
 ) -> dict[str, dict[str, Any]]:
-    """Write output/kb, train and eval, and valid if asked for; return their manifests by name."""
+    """Write output/kb, eval, and train and valid if asked for; return their manifests by name."""
     if relation_label not in ("rel", "rela"):
         raise BergamotError(Errors.T106.format(value=relation_label))
     for name, share in {"held_out": held_out, "valid_concepts": valid_concepts}.items():
@@ -132,21 +140,22 @@ def preprocess(
     )
     with timed("Choosing the training names"):
         names = training_names(table, held_out=held_out, valid_concepts=valid_concepts, seed=seed)
-    train = write_training_set(
-        output / "train",
-        table,
-        names,
-        caps=caps,
-        english_crosslingual_only=english_crosslingual_only,
-        relation_label=relation_label,
-        languages=train_languages,
-        seed=seed,
-    )
+    manifests = {"kb": kb}
+    if training_set:
+        manifests["train"] = write_training_set(
+            output / "train",
+            table,
+            names,
+            caps=caps,
+            english_crosslingual_only=english_crosslingual_only,
+            relation_label=relation_label,
+            languages=train_languages,
+            seed=seed,
+        )
     with timed("Writing the evaluation set"):
-        evaluation = write_evaluation_set(
+        manifests["eval"] = write_evaluation_set(
             output / "eval", table, names, held_out=held_out, seed=seed
         )
-    manifests = {"kb": kb, "train": train, "eval": evaluation}
     if valid_concepts:
         with timed("Writing the validation set"):
             manifests["valid"] = write_validation_set(
@@ -171,16 +180,23 @@ def announce_preprocessing(meta: Path, output: Path) -> None:
 
 def render(manifests: dict[str, dict[str, Any]]) -> str:
     """Return a summary: counts of what was kept, and of what was dropped and why."""
-    kb, train, evaluation = manifests["kb"], manifests["train"], manifests["eval"]
-    counts, held = kb["counts"], sum(evaluation["queries"].values())
+    kb, held = manifests["kb"], sum(manifests["eval"]["queries"].values())
+    counts = kb["counts"]
     rows = {
         "concepts": kb["rows"]["concepts"],
         "aliases": f"{kb['rows']['aliases']} ({_listed(counts['aliases_by_language'])})",
         "relations": kb["rows"]["relations"],
-        "edges": f"{train['edges']} of {len(train['relation_labels'])} types",
-        "pairs": f"{train['pairs']} ({_listed(train['pairs_by_bucket'])})",
-        "training names": train["names"],
-        "held-out names": f"{held} ({_listed(evaluation['queries'])})" if held else "none",
+    }
+    if "train" in manifests:
+        train = manifests["train"]
+        rows |= {
+            "edges": f"{train['edges']} of {len(train['relation_labels'])} types",
+            "pairs": f"{train['pairs']} ({_listed(train['pairs_by_bucket'])})",
+            "training names": train["names"],
+        }
+    queries = _listed(manifests["eval"]["queries"])
+    rows |= {
+        "held-out names": f"{held} ({queries})" if held else "none",
         "malformed rows": _listed({k: v for k, v in counts["malformed"].items() if v}) or "none",
         "dropped rows": _listed(counts["dropped"]) or "none",
     }

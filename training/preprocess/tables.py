@@ -21,6 +21,7 @@ from training.preprocess.progress import timed
 from training.preprocess.relations import relation_table
 from training.preprocess.release import TABLES
 from training.preprocess.rrf import RrfTable, open_release
+from training.preprocess.sources import release_sources, terms_of
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ def build_concept_table(
     """Read a release's RRF files and write them as a concept table.
 
     meta (Path): Folder with MRCONSO.RRF or .gz, or a release's archive; MRREL, MRSTY, MRDEF,
-        MRRANK and MRSAB are optional.
+        MRRANK and MRSAB are optional, and so is MRSAB.tsv (see `sources`).
     add_inverses (bool): Add the inverse of every relation, for sources that store one direction.
     max_malformed (float): Share of a file's lines that may be malformed; they are skipped.
     RETURNS (dict): The table's manifest.
@@ -74,13 +75,14 @@ def build_concept_table(
         "codes": codes,
         "relations": relations,
     }
-    versions = _release(release.get("MRSAB"))
+    terms, file = terms_of(meta)
+    sources = release_sources(release.get("MRSAB"), terms)
     with timed("Writing the concept table"):
         return ConceptTable.write(
             output,
             tables,
-            release=versions,
-            sources=[release[name].file for name in TABLES if name in release],
+            release=sources,
+            sources=[release[name].file for name in TABLES if name in release] + file,
             missing=[f"{name}.RRF" for name in missing],
             options={**asdict(filters), "add_inverses": add_inverses},
             counts=_counts(release, dropped, tables),
@@ -168,15 +170,6 @@ def _counts(
             f"{row['rel']}|{row['rela']}": row["count_all"] for row in labels[:50]
         },
     }
-
-
-def _release(sab: RrfTable | None) -> list[dict[str, str]]:
-    """Return the sources of the release with version, restriction level and name."""
-    if sab is None:
-        return []
-    columns = {"RSAB": "source", "SVER": "version", "SRL": "restriction", "SON": "name"}
-    rows = sab.frame(*columns).rename(columns)
-    return rows.unique().sort("source", "version", "name").to_dicts()
 
 
 def _arrow(table: pl.DataFrame, name: str) -> pa.Table:

@@ -57,14 +57,15 @@ def finetune(
         )
     check_folder(lm)
     set_seed(seed)
-    tokenizer = AutoTokenizer.from_pretrained(lm, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(lm, local_files_only=True, trust_remote_code=False)
     model = AutoModelForSequenceClassification.from_pretrained(
         lm,
         local_files_only=True,
+        trust_remote_code=False,
         num_labels=len(labels),
         id2label=dict(enumerate(labels)),
         label2id={label: number for number, label in enumerate(labels)},
-    )
+    ).float()
     limit = getattr(model.config, "max_position_embeddings", settings.max_length)
     # RoBERTa's positions start after the padding id.
     longest = min(settings.max_length, limit - 2)

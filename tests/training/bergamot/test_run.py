@@ -17,6 +17,7 @@ from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from training.bergamot.checkpoint import newest_checkpoint
 from training.bergamot.cli import device_of, parse_overrides
 from training.bergamot.run import read_config, sole_use, train
+from training.bergamot.trainer import Trainer
 from training.errors import BergamotError
 
 ROOT = Path(__file__).parents[3]
@@ -31,12 +32,27 @@ def equal(first: Path, second: Path) -> bool:
     return a.keys() == b.keys() and all(a[name].equal(b[name]) for name in a)
 
 
+def interrupt(monkeypatch: pytest.MonkeyPatch, call: int) -> list[int]:
+    """Interrupt training once, at a step's `call`-th call; return a list that gets the steps."""
+    step, taken = Trainer.step, []
+
+    def failing(self, batch, number):
+        taken.append(number)
+        if len(taken) == call:
+            raise KeyboardInterrupt
+        return step(self, batch, number)
+
+    monkeypatch.setattr(Trainer, "step", failing)
+    return taken
+
+
 def test_a_run_lowers_the_loss_and_exports_a_hugging_face_folder(config: Config):
     config["training"]["max_steps"] = 60
     lm = train(config)
     history = json.loads((lm.parent / "history.json").read_text())
     logged = {"step", "total", "grad_norm", "pairs_per_s", "useful_tokens"}
     assert set(history[0]) == {"text", "node", "intermodal", "dgi"} | logged
+    assert Config().from_disk(lm.parent / "config.cfg")["training"]["max_steps"] == 60
     first = np.mean([entry["total"] for entry in history[:5]])
     assert np.mean([entry["total"] for entry in history[-5:]]) < 0.8 * first
     model, tokenizer = AutoModel.from_pretrained(lm), AutoTokenizer.from_pretrained(lm)
@@ -62,18 +78,8 @@ def test_a_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ):
     whole = train(config)
-    from training.bergamot.trainer import Trainer
-
-    step, taken = Trainer.step, []
-
-    def failing(self, batch, number):
-        taken.append(number)
-        if len(taken) == 7:
-            raise KeyboardInterrupt
-        return step(self, batch, number)
-
     config["paths"]["output"] = str(tmp_path / "resumed")
-    monkeypatch.setattr(Trainer, "step", failing)
+    taken = interrupt(monkeypatch, 7)
     with pytest.raises(KeyboardInterrupt):
         train(config)
     config["batches"]["workers"] = workers

@@ -60,6 +60,9 @@ def test_micro_weighs_mentions_and_macro_groups():
     assert table["b"]["acc@1_low"] == 0
     assert table["b"]["acc@1_high"] == 100
     assert table["a"]["acc@1_low"] == table["a"]["acc@1_high"] == 100
+    assert "acc@5_low" not in table["a"]
+    wide = tabulate(queries, [ranked("A B")] * 3, ks=(1, 5), samples=200)
+    assert wide["micro"]["acc@5_low"] == 100 > wide["micro"]["acc@1_low"]
 
 
 def test_intervals_draw_documents_where_they_are_known():

@@ -153,6 +153,10 @@ def test_a_pipeline_is_a_system(
     # HBP is found through the long form that its context defines.
     assert report["systems"]["pipe"]["ENG"]["acc@1"] == 100
     assert report["systems"]["pipe"]["lines"]["acc@1"] >= 33
+    noted = report["pipelines"]["pipe"]
+    assert noted["own"] == 25  # "Heart  attack" of four mentions
+    linker = make_nlp(mentions=False, **config).get_pipe("bergamot_linker")
+    assert noted["lm"] == linker.parts.provenance["lm"]
     found = Results.open(tmp_path / "figures").systems["pipe"]
     assert max(len(entry.concepts) for entry in found) > 1  # more than the pipeline's own k
 

@@ -95,6 +95,23 @@ def test_options_reach_the_graph_and_the_split(meta: Path) -> None:
     assert data.manifest["options"]["seed"] == 3
 
 
+def test_without_a_training_set_the_rest_is_the_same(meta: Path) -> None:
+    arguments = ["--max-malformed", "0.1", "--held-out", "0.3"]
+    outputs = {}
+    for folder, options in {"with": [], "without": ["--no-training-set"]}.items():
+        out = meta.parent / folder
+        result = CliRunner().invoke(app, [str(meta), str(out), *arguments, *options])
+        assert result.exit_code == 0, result.output
+        outputs[folder] = result.output.splitlines()
+    assert (meta.parent / "with/train/manifest.json").is_file()
+    assert {path.name for path in (meta.parent / "without").iterdir()} == {"kb", "eval"}
+    for part in ("kb", "eval"):
+        first, second = (meta.parent / folder / part / "manifest.json" for folder in outputs)
+        assert first.read_bytes() == second.read_bytes()
+    less = [row for row in outputs["with"] if row not in outputs["without"]]
+    assert [row[:16].strip() for row in less] == ["edges", "pairs", "training names"]
+
+
 def test_a_short_name_length_drops_names(meta: Path) -> None:
     with pytest.raises(BergamotError, match="'names: too long': 16"):
         invoke(meta, "--max-name-length", "2")

@@ -18,7 +18,7 @@ class Embeddings:
     """What the model computed for one batch of N pairs; views first.
 
     labels (int64 (N,)): Concepts of the centres.
-    homonyms (bool (N, N)): Pairs of centres whose concepts share a name.
+    no_negatives (bool (N, N)): Pairs of centres that are not to be pushed apart.
     text (float (2, N, d)): Text embeddings of the centres.
     graph (float (2, N, d) | None): Graph embeddings of the centres.
     corrupted (Callable[[str], Tensor] | None): Graph embeddings (2, N, d) of a corrupted graph,
@@ -26,14 +26,14 @@ class Embeddings:
     """
 
     labels: Tensor
-    homonyms: Tensor
+    no_negatives: Tensor
     text: Tensor
     graph: Tensor | None = None
     corrupted: Callable[[str], Tensor] | None = None
 
     def excluded(self, copies: int = VIEWS) -> Tensor:
-        """Return the homonym mask of `copies` stacked copies of the batch."""
-        return self.homonyms.repeat(copies, copies)
+        """Return `no_negatives` of `copies` stacked copies of the batch."""
+        return self.no_negatives.repeat(copies, copies)
 
 
 class Objective(nn.Module):

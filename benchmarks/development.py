@@ -1,0 +1,88 @@
+"""Language models on a small dictionary, to choose how to train: a minute a model on one core.
+
+    python -m benchmarks.development EVAL QUERIES LM ... [--concepts N] [--mentions N] [--tfidf]
+
+EVAL is what `preprocess` writes (corpus/eval: dictionary.txt, and held-out names in queries/),
+QUERIES a folder of `CUI||mention` files that were not trained on, one a set. The dictionary has all
+names of the gold concepts and of 1,500 others, so figures are higher than on the whole one. Search
+is exact. The last line is JSON: by model `queries` and `held_out`, the macro Acc@1 and @5 of both.
+"""
+
+import argparse
+import json
+import random
+from collections import defaultdict
+from pathlib import Path
+
+from spacy_bergamot.text_encoder import TextEncoder
+from training.evaluate.dictionary import Dictionary
+from training.evaluate.metrics import evaluate
+from training.evaluate.readers import Query, read_dictionary, read_queries
+from training.evaluate.retrievers import DenseRetriever, Retriever, TfidfRetriever
+
+METRICS = ("acc@1", "acc@5")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("eval", type=Path)
+    parser.add_argument("queries", type=Path)
+    parser.add_argument("lm", type=Path, nargs="*")
+    parser.add_argument("--concepts", type=int, default=1500, help="beside the gold ones")
+    parser.add_argument("--mentions", type=int, default=250, help="of a set; held out 100")
+    parser.add_argument("--tfidf", action="store_true", help="character 3-grams too")
+    parser.add_argument("--precision", default="bf16", help="fp32, bf16, fp16")
+    arguments = parser.parse_args()
+    sets = {
+        "queries": sample(read_queries(arguments.queries).queries, arguments.mentions),
+        "held_out": sample(read_queries(arguments.eval / "queries").queries, 100),
+    }
+    entries = read_dictionary(arguments.eval / "dictionary.txt")
+    dictionary = reduced(entries, sets, others=arguments.concepts)
+    print(f"{len(dictionary)} names, {sum(map(len, sets.values()))} mentions")
+    results = {}
+    if arguments.tfidf:
+        results["tf-idf"] = measure("tf-idf", TfidfRetriever(dictionary), sets, dictionary)
+    for lm in arguments.lm:
+        encoder = TextEncoder.open(lm, precision=arguments.precision)
+        retriever = DenseRetriever(encoder, encoder.encode(dictionary.names))
+        results[str(lm)] = measure(str(lm), retriever, sets, dictionary)
+    print(json.dumps(results))
+
+
+def sample(queries: list[Query], most: int) -> list[Query]:
+    """Return at most so many queries of every set, the same on every run."""
+    groups: dict[str, list[Query]] = defaultdict(list)
+    for query in queries:
+        groups[query.group].append(query)
+    draw = random.Random(0)
+    return [q for group in groups.values() for q in draw.sample(group, min(most, len(group)))]
+
+
+def reduced(
+    entries: list[tuple[str, str]], sets: dict[str, list[Query]], *, others: int
+) -> Dictionary:
+    """Return the names of the gold concepts, and of some others drawn at random."""
+    known = {concept for ids, _ in entries for concept in ids.split("|")}
+    gold = {concept for queries in sets.values() for q in queries for concept in q.concept_ids}
+    rest = sorted(known - gold)
+    kept = gold.union(random.Random(0).sample(rest, min(others, len(rest))))
+    return Dictionary((ids, name) for ids, name in entries if kept.intersection(ids.split("|")))
+
+
+def measure(
+    label: str, retriever: Retriever, sets: dict[str, list[Query]], dictionary: Dictionary
+) -> dict[str, dict[str, float]]:
+    """Return the macro Acc@1 and @5 of both kinds of sets, in percent; print every set's Acc@1."""
+    found = {}
+    for kind, queries in sets.items():
+        table = evaluate(retriever, queries, dictionary)
+        found[kind] = {metric: round(table["macro"][metric], 2) for metric in METRICS}
+        groups = [name for name in table if name not in ("macro", "micro")]
+        each = ", ".join(f"{name} {table[name]['acc@1']:.0f}" for name in groups)
+        print(f"{label}: {kind} {found[kind]['acc@1']:.1f} / {found[kind]['acc@5']:.1f} ({each})")
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Hugging Face folders: what they must hold, and how they are opened. No code of theirs is run."""
+
+import importlib.util
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+from spacy_bergamot.encoder.settings import EncoderSettings, read_json
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.files import MANIFEST
+
+LM_KIND = "language-model"
+LM_VERSION = 1
+
+_NEEDED = ("config.json", "tokenizer.json")
+_WEIGHTS = "model*.safetensors"
+_KEPT = (".json", ".safetensors", ".txt", ".model")
+_CONFIGS = ("config.json", "tokenizer_config.json")
+_SENTENCEPIECE = {"sentencepiece": "sentencepiece", "google.protobuf": "protobuf"}
+
+logger = logging.getLogger(__name__)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise unless the files of a language model are there, and it needs no code of its own.
+
+    transformers would take a missing folder for the name of a model on the hub.
+    """
+    missing = missing_files(Path(folder))
+    if missing:
+        raise BergamotError(Errors.B010.format(path=folder, missing=", ".join(missing)))
+    check_no_code(Path(folder))
+
+
+def missing_files(folder: Path) -> list[str]:
+    """Return the files that a language model needs and this folder lacks."""
+    missing = [name for name in _NEEDED if not (folder / name).is_file()]
+    return missing if any(folder.glob(_WEIGHTS)) else [*missing, "model.safetensors"]
+
+
+def check_no_code(folder: Path) -> None:
+    """Raise B083 if a folder wants Python code to be run that comes with it."""
+    for path in (folder / name for name in _CONFIGS):
+        if path.is_file() and (named := read_json(path, "a Hugging Face config").get("auto_map")):
+            raise BergamotError(Errors.B083.format(path=path, named=named))
+
+
+def open_model(folder: Path, **options: Any) -> Any:
+    """Open a folder's weights in an architecture that transformers has.
+
+    options (Any): More for `AutoModel.from_pretrained`.
+    RETURNS (PreTrainedModel): The model; a pooler that the folder has not is zero, not random.
+    RAISES (BergamotError): B002 if they cannot be read, B084 if some are missing: transformers
+        would put random numbers in their place.
+    """
+    from transformers import AutoModel
+
+    try:
+        model, report = AutoModel.from_pretrained(
+            folder,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            **options,
+        )
+    except Exception as reason:
+        message = Errors.B002.format(path=folder, what="a language model", reason=reason)
+        raise BergamotError(message) from reason
+    missing = sorted(report["missing_keys"])
+    poolers = [name for name in missing if "pooler" in name]
+    if len(missing) > len(poolers):
+        first = next(name for name in missing if name not in poolers)
+        facts = {"path": folder, "family": type(model).__name__, "first": first}
+        raise BergamotError(Errors.B084.format(count=len(missing) - len(poolers), **facts))
+    for name in poolers:  # many checkpoints have none, and nothing here uses it
+        model.get_parameter(name).data.zero_()
+    return model
+
+
+def place_lm(
+    source: Path,
+    target: Path,
+    *,
+    anew: bool = False,
+    pooling: str | None = None,
+    max_length: int | None = None,
+    lowercase: bool | None = None,
+) -> EncoderSettings:
+    """Put a language model at `target`, as safetensors and tokenizer.json, with its settings.
+
+    source (Path): A Hugging Face folder. Its weights are safetensors, or a .bin that is read
+        without running what is pickled in it; its tokenizer any that transformers can make a fast
+        one of.
+    anew (bool): Convert also what could be copied as it is.
+    pooling, max_length, lowercase: See `EncoderSettings.read`.
+    RETURNS (EncoderSettings): The settings.
+    RAISES (BergamotError): B010 without config.json, B083 if it needs code of its own, B085 if
+        packages are missing for its tokenizer, else as `EncoderSettings.read` and `open_model`.
+    """
+    if not (source / "config.json").is_file():
+        missing = ", ".join(missing_files(source))
+        raise BergamotError(Errors.B010.format(path=source, missing=missing))
+    check_no_code(source)
+    settings = EncoderSettings.read(
+        source, pooling=pooling, max_length=max_length, lowercase=lowercase
+    )
+    if anew or missing_files(source):
+        tokenizer = _fast_tokenizer(source)
+        open_model(source).float().save_pretrained(target, safe_serialization=True)
+        tokenizer.save_pretrained(target)
+    else:
+        shutil.copytree(source, target, ignore=_unneeded, dirs_exist_ok=True)
+    settings.write(target)
+    return settings
+
+
+def _fast_tokenizer(source: Path) -> Any:
+    """Open a folder's tokenizer; what SentencePiece made is turned into a fast one."""
+    from transformers import AutoTokenizer
+
+    if not (source / "tokenizer.json").is_file() and any(source.glob("*.model")):
+        missing = [name for module, name in _SENTENCEPIECE.items() if not _is_installed(module)]
+        if missing:
+            raise BergamotError(Errors.B085.format(path=source, packages=" ".join(missing)))
+        logger.info("Turning the SentencePiece model of %s into tokenizer.json", source)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(
+            source, local_files_only=True, trust_remote_code=False, use_fast=True
+        )
+    except Exception as reason:
+        message = Errors.B002.format(path=source, what="a tokenizer", reason=reason)
+        raise BergamotError(message) from reason
+    if not tokenizer.is_fast:
+        none = f"transformers has no fast tokenizer for {type(tokenizer).__name__}"
+        raise BergamotError(Errors.B002.format(path=source, what="a tokenizer", reason=none))
+    return tokenizer
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # of the package that it is in
+        return False
+
+
+def _unneeded(folder: str, names: list[str]) -> set[str]:
+    """Return what is not copied: other libraries' weights, code, folders."""
+    return {name for name in names if name == MANIFEST or Path(name).suffix not in _KEPT}

@@ -1,0 +1,143 @@
+"""EncoderSettings: how names become vectors, as a language model's folder says it.
+
+`bergamot.json` says everything. A folder without it may be one of sentence-transformers, whose
+files say pooling and length. Pooling is never guessed: the wrong one gives vectors that look like
+any others and find little.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from spacy_bergamot.errors import BergamotError, Errors
+
+SETTINGS = "bergamot.json"
+POOLINGS = ("cls", "mean")
+
+_MODULES = ("Transformer", "Pooling", "Normalize")
+_SWITCH = "pooling_mode_"
+_SWITCHES = {"cls_token": "cls", "mean_tokens": "mean"}
+
+
+@dataclass(frozen=True)
+class EncoderSettings:
+    """How names become vectors; stored beside the language model.
+
+    pooling (str): "cls", the first token's last hidden state, or "mean" over the real tokens.
+    max_length (int): Tokens kept of a name, special tokens included.
+    lowercase (bool): Fold a name to its normal form (`spacy_bergamot.text.normalize`) first.
+    """
+
+    pooling: str
+    max_length: int = 25
+    lowercase: bool = True
+
+    def __post_init__(self) -> None:
+        if self.pooling not in POOLINGS:
+            raise BergamotError(Errors.B011.format(value=self.pooling))
+        if self.max_length < 1:
+            raise BergamotError(Errors.B037.format(setting="max_length", value=self.max_length))
+
+    @classmethod
+    def read(
+        cls,
+        folder: Path,
+        *,
+        pooling: str | None = None,
+        max_length: int | None = None,
+        lowercase: bool | None = None,
+    ) -> "EncoderSettings":
+        """Read a folder's settings; what is given goes before what the folder says.
+
+        Names are folded where nobody says otherwise: index and linker look names up in their
+        normal form, so that sentence-transformers' `do_lower_case` has no say.
+
+        RAISES (BergamotError): B080 if neither says the pooling, B081 or B082 if
+            sentence-transformers' files ask for more than these settings can.
+        """
+        asked = {"pooling": pooling, "max_length": max_length, "lowercase": lowercase}
+        given = {name: value for name, value in asked.items() if value is not None}
+        path = Path(folder) / SETTINGS
+        if path.is_file():
+            said = read_json(path, "encoder settings")
+        else:
+            said = _sentence_transformers(Path(folder), pooled=pooling is None)
+        if "pooling" not in {**said, **given}:
+            raise BergamotError(Errors.B080.format(path=folder))
+        try:
+            return cls(**{**said, **given})
+        except TypeError as reason:
+            message = Errors.B002.format(path=path, what="encoder settings", reason=reason)
+            raise BergamotError(message) from None
+
+    def write(self, folder: Path) -> None:
+        """Write bergamot.json."""
+        text = json.dumps(asdict(self), indent=1)
+        (Path(folder) / SETTINGS).write_text(text + "\n", encoding="utf8")
+
+
+def read_json(path: Path, what: str) -> dict[str, Any]:
+    """Read a JSON object. RAISES (BergamotError): B002, with `what` it should be."""
+    found = _parsed(path, what)
+    if not isinstance(found, dict):
+        raise BergamotError(Errors.B002.format(path=path, what=what, reason="not an object"))
+    return found
+
+
+def _sentence_transformers(folder: Path, *, pooled: bool) -> dict[str, Any]:
+    """Return what sentence-transformers' files say, by our names; nothing where there are none.
+
+    pooled (bool): Ask for the pooling too.
+    """
+    said: dict[str, Any] = {}
+    limits = folder / "sentence_bert_config.json"
+    if limits.is_file():
+        length = read_json(limits, "sentence-transformers' settings").get("max_seq_length")
+        said.update({"max_length": length} if length is not None else {})
+    if pooled:
+        path = _pooling_folder(folder) / "config.json"
+        if path.is_file():
+            said["pooling"] = _pooling(path)
+    return said
+
+
+def _pooling_folder(folder: Path) -> Path:
+    """Return where the pooling's settings are.
+
+    RAISES (BergamotError): B082 for a module that changes the pooled vectors.
+    """
+    path = folder / "modules.json"
+    if not path.is_file():
+        return folder / "1_Pooling"
+    modules = _parsed(path, "sentence-transformers' modules")
+    try:
+        places = {entry["type"].rpartition(".")[2]: entry["path"] for entry in modules}
+    except (TypeError, KeyError, AttributeError) as reason:
+        what = "sentence-transformers' modules"
+        message = Errors.B002.format(path=path, what=what, reason=repr(reason))
+        raise BergamotError(message) from None
+    more = [name for name in places if name not in _MODULES]
+    if more:
+        raise BergamotError(Errors.B082.format(path=path, modules=", ".join(more)))
+    return folder / places.get("Pooling", "1_Pooling")
+
+
+def _pooling(path: Path) -> str:
+    """Return the one way of pooling that is on: a name, or since always one of several switches."""
+    said = read_json(path, "sentence-transformers' pooling")
+    modes = said.get("pooling_mode")
+    if modes is None:
+        on = [name.removeprefix(_SWITCH) for name in said if name.startswith(_SWITCH)]
+        modes = [_SWITCHES.get(name, name) for name in on if said[_SWITCH + name]]
+    modes = [modes] if isinstance(modes, str) else list(modes)
+    if len(modes) != 1 or modes[0] not in POOLINGS:
+        raise BergamotError(Errors.B081.format(path=path, modes=" and ".join(modes) or "none"))
+    return str(modes[0])
+
+
+def _parsed(path: Path, what: str) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf8"))
+    except (OSError, ValueError) as reason:
+        raise BergamotError(Errors.B002.format(path=path, what=what, reason=reason)) from None

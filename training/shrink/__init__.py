@@ -1,0 +1,1 @@
+"""A smaller language model: weights in half precision, a vocabulary cut to what names use."""

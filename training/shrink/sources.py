@@ -1,0 +1,35 @@
+"""The texts that say which pieces are used: a knowledge base's names, and text files."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from spacy_bergamot.concepts import ConceptTable
+from training.errors import BergamotError, Errors
+from training.lines import numbered_lines
+
+_BATCH = 10_000
+
+
+def name_batches(concepts: Path) -> Iterator[list[str]]:
+    """Yield the distinct names of a concept table, 10,000 at a time."""
+    names = pc.unique(ConceptTable.open(concepts).aliases.column("alias"))
+    for start in range(0, len(names), _BATCH):
+        yield names[start : start + _BATCH].to_pylist()
+
+
+def line_batches(path: Path) -> Iterator[list[str]]:
+    """Yield the lines of a text file, or of every .txt file in a folder, 10,000 at a time.
+
+    RAISES (BergamotError): T235 for a folder without text, T301 for a missing file, T304 for one
+        that is not UTF-8.
+    """
+    files = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
+    if not files:
+        raise BergamotError(Errors.T235.format(path=path))
+    for file in files:
+        lines = (line for _, line in numbered_lines(file))
+        while batch := list(islice(lines, _BATCH)):
+            yield batch
