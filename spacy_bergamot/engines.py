@@ -8,7 +8,6 @@ import ctypes
 import json
 import logging
 import math
-import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +24,7 @@ from spacy_bergamot.preflight import announce, cores
 _FACTS = "engine.json"
 _BLOCK = 256
 _BUILD_BLOCK = 1 << 16
+_FEW = 10_000  # vectors that one thread links in seconds
 _HNSW_RATE = 3.2e-10  # seconds a core; docs/scale.md
 _USEARCH_BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
 
@@ -85,9 +85,12 @@ class NmslibEngine:
         """Build the graph of unit vectors, float32 (n, d), and save it.
 
         m (int): Links a node. ef_construction (int): Candidates while linking.
-        threads (int): 0 for one a core; the graph is the same on every run only with 1.
+        threads (int): 0 for one a core, and for one where the vectors are few: threads that
+            begin a graph together lose some of its first nodes, which in a small one is seen.
+            The graph is the same on every run only with 1.
         """
         count, dim = vectors.shape
+        threads = threads or (cores() if count > _FEW else 1)
         announce(
             f"Building the index of {count} vectors",
             memory=2 * count * (4 * dim + 10 * m),
@@ -101,7 +104,7 @@ class NmslibEngine:
             block = np.ascontiguousarray(vectors[rows], dtype=np.float32)
             index.addDataPointBatch(block, np.arange(rows.start, rows.stop, dtype=np.int32))
         settings = {"M": m, "efConstruction": ef_construction, "post": 0}
-        settings["indexThreadQty"] = threads or os.cpu_count() or 1
+        settings["indexThreadQty"] = threads
         index.createIndex(settings, print_progress=progress)
         folder.mkdir(parents=True, exist_ok=True)
         index.saveIndex(str(folder / "hnsw.nmslib"), save_data=False)
@@ -214,7 +217,7 @@ class UsearchEngine:
 
         m (int): Links a node. ef_construction (int): Candidates while linking.
         dtype (str): "f32", "bf16", "f16" or "i8", of the stored vectors.
-        threads (int): 0 for one a core; the graph is the same on every run only with 1.
+        threads (int): As `NmslibEngine.build` takes it.
         RAISES (BergamotError): B039 for an unknown dtype.
         """
         from tqdm import tqdm
@@ -222,6 +225,7 @@ class UsearchEngine:
         if dtype not in _USEARCH_BYTES:
             raise BergamotError(Errors.B039.format(value=dtype, choices=", ".join(_USEARCH_BYTES)))
         count, dim = vectors.shape
+        threads = threads or (cores() if count > _FEW else 1)
         width = _USEARCH_BYTES[dtype]
         announce(
             f"Building the index of {count} vectors",
