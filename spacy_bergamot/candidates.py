@@ -1,6 +1,7 @@
 """From mentions to candidate concepts, filtered before the top k.
 
-Order of candidates: score (six decimals), then concepts whose preferred name is the alias found,
+Order of candidates: score (six decimals), then by how many of its names are the string found (an
+ambiguous name means most often what most sources say), then concepts whose preferred name it is,
 then the concept id.
 """
 
@@ -15,7 +16,7 @@ from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.filters import CandidateFilter, Masks
 from spacy_bergamot.generators import EnsembleGenerator, Generator
 from spacy_bergamot.rescoring import Pool, Rescorer, Scored
-from spacy_bergamot.selection import Chosen, Selection
+from spacy_bergamot.selection import Chosen, Selection, same_names
 from spacy_bergamot.text import has_letters, normalize
 from spacy_bergamot.text_encoder import Encodes, EncodesOnce, TextEncoder
 
@@ -75,13 +76,25 @@ class Found(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A concept and its best alias, as rows; what found the alias, and what each gave it."""
+    """A concept and its best alias, as rows.
+
+    key (str): What found the alias. names (int): Aliases of the concept that are the same string.
+    scores (dict[str, float]): What each generator gave it.
+    """
 
     score: float
     key: str
     concept: int
     alias: int
+    names: int
     scores: dict[str, float]
+
+
+class Ranked(NamedTuple):
+    """A candidate and its place among others: the smallest comes first."""
+
+    place: tuple[float, int, bool, str]
+    candidate: Candidate
 
 
 class CandidateGenerator:
@@ -121,7 +134,8 @@ class CandidateGenerator:
         A mention that is an alias, case and spacing aside, needs no language model: its vector is
         in the index.
         """
-        return [self.rank(found) for found in self.find(mentions)]
+        ranked = map(self.rank, self.find(mentions))
+        return [[candidate for _, candidate in one] for one in ranked]
 
     def find(
         self,
@@ -153,7 +167,7 @@ class CandidateGenerator:
                 break
         return self._rescored(names, parts, encoder, beside)
 
-    def rank(self, found: Found) -> list[Candidate]:
+    def rank(self, found: Found) -> list[Ranked]:
         """Return the best k candidates, best first."""
         if found.pool is None or found.scored is None:
             return self._ordered(self._united(found.parts))
@@ -211,7 +225,9 @@ class CandidateGenerator:
             by = [key for key, found in pool.found.items() if found[place]]
             each = {**dict.fromkeys(by, 1.0), **each}
             key = max(by, key=lambda key: self.ensemble.weight(key) * each[key])
-            entries.append(Entry(scores[row], key, concepts[row], pool.aliases[place], each))
+            names = same_names(pool.strings, pool.concepts, place)
+            alias = pool.aliases[place]
+            entries.append(Entry(scores[row], key, concepts[row], alias, names, each))
         return entries
 
     def _united(self, parts: dict[str, Chosen]) -> list[Entry]:
@@ -237,28 +253,30 @@ class CandidateGenerator:
                 )
                 score = sum(each) / sum(weights.values())
             scores = {key: value for key, (value, _) in by_key.items()}
-            entries.append(Entry(score, best, concept, by_key[best][1], scores))
+            alias, allowed = by_key[best][1], parts[best].allowed
+            place = int(np.flatnonzero(allowed.aliases == alias)[0])
+            names = same_names(allowed.strings, allowed.concepts, place)
+            entries.append(Entry(score, best, concept, alias, names, scores))
         return entries
 
-    def _ordered(self, entries: list[Entry]) -> list[Candidate]:
+    def _ordered(self, entries: list[Entry]) -> list[Ranked]:
         """Return the best k, in order."""
         ranked = sorted(((-round(e.score, _DECIMALS), e) for e in entries), key=itemgetter(0))
         if len(ranked) > self.k:
             last = ranked[self.k - 1][0]
             ranked = [pair for pair in ranked if pair[0] <= last]
         made = [self._candidate(entry, -negative) for negative, entry in ranked]
-        made.sort(key=lambda pair: (-pair[0].score, not pair[1], pair[0].concept_id))
-        return [candidate for candidate, _ in made[: self.k]]
+        return sorted(made, key=itemgetter(0))[: self.k]
 
-    def _candidate(self, entry: Entry, score: float) -> tuple[Candidate, bool]:
-        """Return a candidate, and whether its alias is the concept's preferred name."""
+    def _candidate(self, entry: Entry, score: float) -> Ranked:
         table, alias = self.index.table, int(entry.alias)
         text, language, source = (column[alias].as_py() for column in self._columns.values())
         scores = {name: round(float(value), _DECIMALS) for name, value in entry.scores.items()}
         name = self.ensemble.generators[entry.key].name
         concept_id = table.concept_id(int(entry.concept))
         made = Candidate(concept_id, float(score), text, language, source, name, scores)
-        return made, text == table.name(int(entry.concept))
+        other = text != table.name(int(entry.concept))
+        return Ranked((-made.score, -entry.names, other, concept_id), made)
 
 
 def _decides(chosen: Chosen | None) -> bool:

@@ -98,3 +98,9 @@ class Selection:
         return Chosen(
             allowed.concepts[first], scores[first], allowed.aliases[first], floor, allowed
         )
+
+
+def same_names(strings: np.ndarray, concepts: np.ndarray, place: int) -> int:
+    """Count the aliases that have the string and the concept of the one at a place."""
+    same = (strings == strings[place]) & (concepts == concepts[place])
+    return int(same.sum())

@@ -1,9 +1,10 @@
 """UpdatedGenerator: candidates from an index and from what was added to it since."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from spacy_bergamot.alias_index import AliasIndex
-from spacy_bergamot.candidates import Candidate, CandidateGenerator, Dropped
+from spacy_bergamot.candidates import Candidate, CandidateGenerator, Dropped, Ranked
 from spacy_bergamot.changes import Changes
 from spacy_bergamot.filters import CandidateFilter
 from spacy_bergamot.generators import EnsembleGenerator, Generator
@@ -53,19 +54,11 @@ class UpdatedGenerator:
         """Return what the generators find for a mention and the filters drop, and why."""
         return [*self.base.dropped(mention, label), *self.added.dropped(mention, label)]
 
-    def _united(self, found: list[Candidate], added: list[Candidate]) -> list[Candidate]:
-        best: dict[str, Candidate] = {}
-        for candidate in [*found, *added]:
-            known = best.get(candidate.concept_id)
-            if known is None or candidate.score > known.score:
-                best[candidate.concept_id] = candidate
-        ranked = sorted(best.values(), key=lambda one: (-one.score, self._other_name(one)))
-        return ranked[: self.k]
-
-    def _other_name(self, candidate: Candidate) -> tuple[bool, str]:
-        """Sort concepts whose preferred name was found before others, then by id."""
-        for table in (self.base.index.table, self.added.index.table):
-            row = table.find(candidate.concept_id)
-            if row is not None:
-                return candidate.alias != table.name(row), candidate.concept_id
-        return True, candidate.concept_id
+    def _united(self, found: list[Ranked], added: list[Ranked]) -> list[Candidate]:
+        best: dict[str, Ranked] = {}
+        for ranked in [*found, *added]:
+            known = best.setdefault(ranked.candidate.concept_id, ranked)
+            if ranked.place < known.place:
+                best[ranked.candidate.concept_id] = ranked
+        in_order = sorted(best.values(), key=itemgetter(0))
+        return [candidate for _, candidate in in_order[: self.k]]

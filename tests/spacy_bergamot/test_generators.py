@@ -6,11 +6,21 @@ import numpy as np
 import pytest
 import spacy
 
-from spacy_bergamot.candidates import Candidate
+from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.candidates import Candidate, CandidateGenerator
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.factory import MIXED_GENERATOR
+from spacy_bergamot.filters import CandidateFilter
+from spacy_bergamot.generators import (
+    DenseGenerator,
+    EnsembleGenerator,
+    ExactGenerator,
+    LexicalGenerator,
+)
 from spacy_bergamot.rerank import Mention
 from spacy_bergamot.text import normalize
+from spacy_bergamot.text_encoder import TextEncoder, fingerprint
+from tests.spacy_bergamot.conftest import write_concepts
 from tests.spacy_bergamot.test_linker import mark
 
 ROOT = Path(__file__).parents[2]
@@ -297,3 +307,21 @@ def test_a_pipeline_with_all_of_it_survives_disk_and_pickle(make_nlp, tmp_path):
     assert expected
     for other in (spacy.load(tmp_path / "saved"), pickle.loads(pickle.dumps(nlp))):
         assert [ent._.candidates for ent in other(text).ents] == expected
+
+
+@pytest.mark.parametrize("combine", ["max", "mean", "rescored"])
+def test_an_ambiguous_alias_means_what_most_entries_say(lm: Path, tmp_path: Path, combine: str):
+    known = {
+        "C01": ("T047", {"ENG": ["cold"]}),  # its preferred name
+        "C02": ("T047", {"ENG": ["fever", "cold"], "GER": ["Cold"], "SPA": ["COLD"]}),
+        "C03": ("T047", {"ENG": ["heart", "cold"], "GER": ["Herz"]}),
+    }
+    concepts = write_concepts(tmp_path / "kb", known)
+    encoder = TextEncoder.open(lm)
+    AliasIndex.build(tmp_path / "index", concepts, encoder, lm_fingerprint=fingerprint(lm))
+    index = AliasIndex.open(tmp_path / "index")
+    parts = {"exact": ExactGenerator(), "lexical": LexicalGenerator(), "dense": DenseGenerator()}
+    mix = EnsembleGenerator(parts, combine=combine)
+    generator = CandidateGenerator(encoder, index, CandidateFilter(), k=3, generator=mix)
+    found = generator.generate([("cold", "")])[0]
+    assert [(c.concept_id, c.score) for c in found] == [("C02", 1), ("C01", 1), ("C03", 1)]
