@@ -85,9 +85,8 @@ class NmslibEngine:
         """Build the graph of unit vectors, float32 (n, d), and save it.
 
         m (int): Links a node. ef_construction (int): Candidates while linking.
-        threads (int): 0 for one a core, and for one where the vectors are few: threads that
-            begin a graph together lose some of its first nodes, which in a small one is seen.
-            The graph is the same on every run only with 1.
+        threads (int): 0 for one a core, or one for a small graph: threads that begin a graph
+            together lose some of its nodes. It is the same on every run only with 1.
         """
         count, dim = vectors.shape
         threads = threads or (cores() if count > _FEW else 1)
