@@ -46,7 +46,7 @@ setup(
     license="MIT",
     python_requires=">=3.10,<3.14",
     packages=["spacy_bergamot", "spacy_bergamot.cli", "spacy_bergamot.encoder"],
-    package_data={"spacy_bergamot": ["py.typed"]},
+    package_data={"spacy_bergamot": ["py.typed", "semantic_types.tsv"]},
     install_requires=[
         "nmslib>=2.1.1",
         "numpy>=1.24",

@@ -13,7 +13,7 @@ A concept table is a folder of Arrow IPC files, one record batch each, and a man
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -94,6 +94,10 @@ class Concept:
     groups: list[str]
     languages: list[str]
     codes: dict[str, list[str]]
+
+    def _asdict(self) -> dict[str, Any]:
+        """Return the fields as a dict; the name is that of scispaCy's entities."""
+        return asdict(self)
 
 
 class ConceptTable:

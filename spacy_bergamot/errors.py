@@ -79,7 +79,7 @@ class Errors(metaclass=Coded):
         "Use to_disk instead of to_bytes."
     )
     B035 = "{path} has not what the component '{name}' saves: {reason}."
-    B036 = "threshold is {value}; a cosine lies between -1 and 1."
+    B036 = "{setting} is {value}; a cosine lies between -1 and 1."
     B037 = "{setting} is {value}; it must be at least 1."
     B038 = (
         "[initialize.components.{name}] needs concepts. Name them as in configs/linker.cfg, "

@@ -12,6 +12,7 @@ from spacy_bergamot.concepts import (
     ConceptTable,
 )
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.semantic_types import SemanticTypeTree
 from spacy_bergamot.text import normalize
 
 
@@ -35,6 +36,11 @@ class KnowledgeBase:
     def alias_to_cuis(self) -> Mapping[str, set[str]]:
         """Concept ids by alias, whatever its case."""
         return _Aliases(self)
+
+    @property
+    def semantic_type_tree(self) -> SemanticTypeTree:
+        """The tree of UMLS's semantic types."""
+        return SemanticTypeTree()
 
     @property
     def tables(self) -> list[ConceptTable]:
@@ -122,6 +128,11 @@ class KnowledgeBase:
             for number, alias in self._alias_rows(concept_id)
         ]
         return [{key: row[key] for key in row if key != "concept"} for row in rows]
+
+    def has_definition(self, concept_id: str) -> bool:
+        """Whether the knowledge base defines a concept."""
+        row = self._row(concept_id)
+        return row is not None and self.table.column("concepts", "definition")[row].is_valid
 
     def codes(self, concept_id: str, source: str) -> list[str]:
         """Return a concept's codes in a source vocabulary, such as ICD10CM."""

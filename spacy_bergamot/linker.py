@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.pipeline import EntityLinker, Pipe
+from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import minibatch
@@ -18,6 +18,7 @@ from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.calibration import Calibration
 from spacy_bergamot.candidates import Candidate, CandidateGenerator
 from spacy_bergamot.changes import Changes
+from spacy_bergamot.decision import NIL, Decision
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.kb import KnowledgeBase
 from spacy_bergamot.loaders import IndexLoader, LmLoader
@@ -134,13 +135,14 @@ class BergamotLinker(Pipe):
     def set_annotations(self, docs: Iterable[Doc], predictions: Predictions) -> None:
         """Write kb ids, `span._.kb_ents`, `span._.candidates` and `doc._.bergamot`."""
         most = self.settings.max_entities_per_mention
+        decision = Decision(self.settings, self.kb)
         for doc, found in zip(docs, predictions, strict=True):
             links = {}
             for span, candidates in zip(self._mentions(doc), found, strict=True):
-                kept = [candidate for candidate in candidates[:most] if self._passes(candidate)]
+                kept = decision.links(candidates)[:most]
                 span._.kb_ents = [(c.concept_id, c.score) for c in kept]
                 span._.candidates = [candidate.to_dict() for candidate in candidates]
-                links[place_of(span)] = self._decide(candidates)
+                links[place_of(span)] = decision.concept_of(candidates)
             doc._.bergamot = dict(self.parts.provenance)
             write_links(doc, links, self.settings.spans_key)
 
@@ -163,7 +165,7 @@ class BergamotLinker(Pipe):
             "dropped": [entry._asdict() for entry in dropped if entry.concept_id not in kept],
             "threshold": self.settings.threshold,
             "min_probability": self.settings.min_probability,
-            "decision": self._decide(candidates),
+            "decision": Decision(self.settings, self.kb).concept_of(candidates),
         }
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
@@ -225,7 +227,7 @@ class BergamotLinker(Pipe):
                 for one, gold in zip(candidates, known, strict=True):
                     if gold:
                         found.append(one)
-                        golds.append(frozenset(gold.split("|")) - {EntityLinker.NIL})
+                        golds.append(frozenset(gold.split("|")) - {NIL})
         return self.calibrate_on(found, golds, precision=precision)
 
     def calibrate_on(
@@ -332,17 +334,6 @@ class BergamotLinker(Pipe):
             self._cache.move_to_end(key)
         while len(self._cache) > self.settings.cache_size:
             self._cache.popitem(last=False)
-
-    def _passes(self, candidate: Candidate) -> bool:
-        threshold, least = self.settings.threshold, self.settings.min_probability
-        if threshold is not None and candidate.score < threshold:
-            return False
-        return least is None or candidate.probability is None or candidate.probability >= least
-
-    def _decide(self, candidates: list[Candidate]) -> str:
-        if candidates and self._passes(candidates[0]):
-            return candidates[0].concept_id
-        return EntityLinker.NIL
 
 
 def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict) -> BergamotLinker:

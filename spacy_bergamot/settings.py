@@ -26,6 +26,8 @@ class LinkerSettings:
     k (int): Candidates kept in `span._.candidates`.
     threshold (float | None): Smallest score of a link; below it a mention is NIL.
     min_probability (float | None): The same for the probability, of a linker that is calibrated.
+    filter_for_definitions (bool): Link to a concept without a definition only if its score is at
+        least `no_definition_threshold`.
     max_entities_per_mention (int): Length of `span._.kb_ents`.
     spans_key (str | None): Link `doc.spans[spans_key]`; None links `doc.ents`.
     labels_discard (frozenset[str]): Entity labels that are left alone.
@@ -47,6 +49,8 @@ class LinkerSettings:
     k: int = 10
     threshold: float | None = None
     min_probability: float | None = None
+    filter_for_definitions: bool = False
+    no_definition_threshold: float = 0.95
     max_entities_per_mention: int = 5
     spans_key: str | None = None
     labels_discard: frozenset[str] = frozenset()
@@ -64,8 +68,10 @@ class LinkerSettings:
     scorer: Callable | None = None
 
     def __post_init__(self) -> None:
-        if self.threshold is not None and not -1 <= self.threshold <= 1:
-            raise BergamotError(Errors.B036.format(value=self.threshold))
+        for setting in ("threshold", "no_definition_threshold"):
+            value = getattr(self, setting)
+            if value is not None and not -1 <= value <= 1:
+                raise BergamotError(Errors.B036.format(setting=setting, value=value))
         if self.min_probability is not None and not 0 <= self.min_probability <= 1:
             raise BergamotError(Errors.B052.format(value=self.min_probability))
         for setting in ("k", "ef_search"):

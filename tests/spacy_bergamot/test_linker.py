@@ -182,6 +182,23 @@ def test_extensions_survive_a_docbin(nlp):
     assert [tuple(pair) for pair in again.ents[0]._.kb_ents] == [("C03", 1.0)]
 
 
+def test_concepts_without_definition_need_a_better_score(make_nlp):
+    """As scispaCy's settings of the same names."""
+    text, mentions = "an hypertensions and the colds", ("hypertensions", "colds")
+    free = make_nlp(mentions=False, filter_for_definitions=False)
+    doc = free.get_pipe("bergamot_linker")(mark(free, text, *mentions))
+    assert [ent.kb_id_ for ent in doc.ents] == ["C01", "C04"]
+    assert all(ent._.kb_ents[0][1] < 1 for ent in doc.ents)
+    strict = make_nlp(mentions=False, filter_for_definitions=True, no_definition_threshold=1.0)
+    doc = strict.get_pipe("bergamot_linker")(mark(strict, text, *mentions))
+    found = [[concept for concept, _ in ent._.kb_ents] for ent in doc.ents]
+    assert found == [["C01"], ["C01"]]  # the only one that is defined
+    assert doc.ents[0].kb_id_ == "C01"
+    assert len(doc.ents[1]._.candidates) == 10
+    exact = strict.get_pipe("bergamot_linker")(mark(strict, "a fever", "fever"))
+    assert exact.ents[0].kb_id_ == "C10"
+
+
 def test_the_knowledge_base_in_hand(nlp):
     kb = nlp.get_pipe("bergamot_linker").kb
     concept = kb.cui_to_entity["C01"]
@@ -190,6 +207,8 @@ def test_the_knowledge_base_in_hand(nlp):
     assert concept.groups == ["DISO"]
     assert concept.definition == "A definition."
     assert "高血圧" in concept.aliases
+    assert concept._asdict()["codes"] == {"ICD10CM": ["I10"], "SRCENG": ["x1"]}
+    assert kb.semantic_type_tree.get_canonical_name(concept.types[0]) == "Disease or Syndrome"
     assert concept.languages == ["ENG", "GER", "JPN", "RUS", "SPA"]
     assert kb.alias_to_cuis["COLD"] == {"C04", "C05"}
     assert kb.codes("C01", "ICD10CM") == ["I10"]
@@ -243,6 +262,7 @@ def test_threads_may_share_a_pipeline(nlp):
     ("config", "code"),
     [
         ({"threshold": 2.0}, "B036"),
+        ({"no_definition_threshold": -2}, "no_definition_threshold is -2"),
         ({"k": 0}, "B037"),
         ({"languages": ["XXX"]}, "B033"),
         ({"semantic_types": ["T999"]}, "B033"),

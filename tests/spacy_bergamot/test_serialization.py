@@ -241,3 +241,22 @@ def test_a_pipeline_that_is_dropped_gives_its_memory_back_at_once(saved):
         assert [reference() for reference in references] == [None, None]
     finally:
         gc.enable()
+
+
+def test_a_packaged_linker_stands_behind_another_pipelines_ner(saved, tmp_path):
+    packaged = spacy.load(
+        saved,
+        exclude=["bergamot_mentions"],
+        config={"components.bergamot_linker.threshold": 0.999},
+    )
+    nlp = spacy.blank("en")
+    patterns = [{"label": "X", "pattern": name} for name in ("heart attack", "zebra stripes")]
+    nlp.add_pipe("entity_ruler").add_patterns(patterns)
+    nlp.add_pipe("bergamot_linker", source=packaged)
+    nlp.to_disk(tmp_path / "mine")
+    for pipeline in (nlp, spacy.load(tmp_path / "mine")):
+        doc = pipeline("A heart attack beside zebra stripes.")
+        assert [(ent.text, ent.label_, ent.kb_id_) for ent in doc.ents] == [
+            ("heart attack", "X", "C03"),
+            ("zebra stripes", "X", "NIL"),
+        ]

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from spacy_bergamot.semantic_types import semantic_types
 from training.preprocess.filters import Filters, require_known
 from training.preprocess.ids import row_finder
 from training.preprocess.keys import combined, separated, sorted_distinct
 from training.preprocess.rrf import RrfTable
-from training.preprocess.semantic_types import semantic_types
 from training.preprocess.vocabulary import Vocabulary
 
 _GROUPS = {entry.tui: entry.group for entry in semantic_types()}

@@ -1,6 +1,6 @@
 import re
 
-from training.preprocess.semantic_types import semantic_types
+from spacy_bergamot.semantic_types import SemanticTypeTree, semantic_types
 
 GROUPS = "ACTI ANAT CHEM CONC DEVI DISO GENE GEOG LIVB OBJC OCCU ORGA PHEN PHYS PROC"
 
@@ -26,3 +26,28 @@ def test_well_known_types() -> None:
     assert groups["T047"] == ("Disease or Syndrome", "DISO")
     assert groups["T121"] == ("Pharmacologic Substance", "CHEM")
     assert groups["T023"] == ("Body Part, Organ, or Organ Component", "ANAT")
+
+
+def test_the_tree_is_climbed_up_and_down() -> None:
+    tree = SemanticTypeTree()
+    disease = tree.get_node_from_id("T047")
+    assert tree.get_canonical_name("T047") == disease.full_name == "Disease or Syndrome"
+    above = []
+    node = tree.get_parent(disease)
+    while node is not None:
+        above.append(node.name)
+        node = tree.get_parent(node)
+    assert above == [
+        "Pathologic Function",
+        "Biologic Function",
+        "Natural Phenomenon or Process",
+        "Phenomenon or Process",
+        "Event",
+    ]
+    assert disease.level == len(above) <= tree.depth
+    below = {node.type_id for node in tree.get_children(disease)}
+    assert below == {"T048", "T191"}  # mental and neoplastic ones
+    at_two = tree.get_collapsed_type_id_map_at_level(2)
+    assert at_two["T048"] == at_two["T047"] == "T070"
+    assert at_two["T051"] == "T051"
+    assert len(tree.flat_nodes) == len(at_two) == 127
