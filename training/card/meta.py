@@ -1,14 +1,18 @@
 """What a card adds to a pipeline's meta.json, where `spacy info` and the wheel show it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
+
+from packaging.requirements import Requirement
 
 from training.card.sources import licence_of
 from training.errors import BergamotError, Errors
 
 ENTRY = "bergamot"
 _WRITTEN = "written"
+_OURS = {"bergamot_mentions", "bergamot_linker"}
 _NAMED = 5  # sources that the description names
 
 
@@ -18,9 +22,13 @@ def complete(
     *,
     name: str | None = None,
     version: str | None = None,
+    factories: Iterable[str] = (),
     path: Path,
 ) -> dict[str, Any]:
     """Return a meta.json with description, licence, sources, performance and the facts.
+
+    factories: What makes the pipeline's components. Where all are ours, the pipeline works with
+        every spaCy that we support; spaCy would ask for the very version that it was made with.
 
     A description or a licence that stands there from another hand is kept, and so are figures
     of other components; what an earlier card wrote is replaced.
@@ -47,8 +55,19 @@ def complete(
         ENTRY: {**facts, _WRITTEN: written},
     }
     made |= {key: value for key, value in (("name", name), ("version", version)) if value}
+    if set(factories) <= _OURS:
+        made["spacy_version"] = _supported_spacy() or made["spacy_version"]
     _check(made, path)
     return made
+
+
+def _supported_spacy() -> str:
+    """Return the versions of spaCy that the installed package asks for, such as <4.0,>=3.7."""
+    for line in requires("spacy_bergamot") or []:
+        asked = Requirement(line)
+        if asked.name == "spacy" and asked.marker is None:
+            return str(asked.specifier)
+    return ""
 
 
 def performance_of(facts: Mapping[str, Any]) -> dict[str, float]:

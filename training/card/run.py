@@ -60,7 +60,10 @@ def make_card(
     nlp, linker = _open(pipeline)
     facts = gather(pipeline, nlp, linker, figures=_there(figures), kb=_there(kb), lm=_there(lm))
     facts["speed"] = speed_facts(nlp, linker) if speed else {}
-    completed = complete(meta, facts, name=name, version=version, path=pipeline)
+    factories = nlp.pipe_factories.values()
+    completed = complete(
+        meta, facts, name=name, version=version, factories=factories, path=pipeline
+    )
     _write(pipeline / README, readme(completed, facts))
     _write(pipeline / LICENCES, licences(facts))
     _write(pipeline / META, json.dumps(completed, ensure_ascii=False, indent=2) + "\n")

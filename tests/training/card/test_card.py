@@ -134,11 +134,26 @@ def test_the_pipeline_still_loads_and_its_files_are_as_written(pipeline: Path, f
 def test_the_package_carries_the_card(pipeline: Path, tmp_path: Path):
     run("card", pipeline, "--name", "mine", "--version", "0.2.0", "--no-speed")
     (tmp_path / "packages").mkdir()
-    package(pipeline, tmp_path / "packages", create_sdist=False, silent=True)
+    package(pipeline, tmp_path / "packages", create_sdist=False, require_parent=True, silent=True)
     made = tmp_path / "packages/xx_mine-0.2.0"
     assert (made / "README.md").read_bytes() == (pipeline / "README.md").read_bytes()
     assert "SRCENG" in (made / "LICENSES_SOURCES").read_text("utf8")
-    assert json.loads((made / "meta.json").read_text())["bergamot"]["index"]["engine"] == "exact"
+    meta = json.loads((made / "meta.json").read_text())
+    assert meta["bergamot"]["index"]["engine"] == "exact"
+    # Of every spaCy that we support, not of the one at hand alone.
+    assert meta["spacy_version"] == "<4.0,>=3.7"
+    assert "spacy<4.0,>=3.7" in meta["requirements"]
+
+
+def test_a_pipeline_with_other_components_keeps_the_spacy_it_was_made_with(
+    pipeline: Path, tmp_path: Path
+):
+    nlp = spacy.load(pipeline)
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "more")
+    before = meta_of(tmp_path / "more")["spacy_version"]
+    run("card", tmp_path / "more", "--no-speed")
+    assert meta_of(tmp_path / "more")["spacy_version"] == before != "<4.0,>=3.7"
 
 
 def test_what_is_missing_is_left_out_and_said(
