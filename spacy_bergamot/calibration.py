@@ -109,7 +109,8 @@ class Calibration:
             for row in np.flatnonzero(np.equal(folds, fold)):
                 held[row] = made._probability(tops[row].values, tops[row].keys)
         wanted = sorted({*PRECISIONS, *([precision] if precision else [])})
-        report = {"mentions": len(golds), **_report(tops, held, wanted)}
+        linkable = sum(map(bool, golds))
+        report = {"mentions": len(golds), **_report(tops, held, wanted, linkable=linkable)}
         return cls(_fitted(tops), parts, report)
 
     def save(self, path: Path, *, index: str, scoring: str) -> None:
@@ -230,10 +231,12 @@ def expected_calibration_error(probabilities: np.ndarray, right: np.ndarray) -> 
 
 
 def _report(
-    tops: list[Observation], held: np.ndarray, precisions: Sequence[float]
+    tops: list[Observation], held: np.ndarray, precisions: Sequence[float], *, linkable: int
 ) -> dict[str, Any]:
+    """Return figures of held-out probabilities. linkable (int): Mentions that have a concept."""
     right = np.array([entry.right for entry in tops], dtype=float)
     raw = np.clip([entry.values[1] for entry in tops], 0, 1)
+    curve = _Curve(held, right, linkable)
     levels: dict[str, list[int]] = {}
     for row, entry in enumerate(tops):
         for key in entry.keys[1:]:
@@ -252,21 +255,43 @@ def _report(
             }
             for key, rows in sorted(levels.items())
         },
-        "thresholds": {f"{wanted:g}": _threshold(held, right, wanted) for wanted in precisions},
+        "thresholds": {f"{wanted:g}": curve.least(wanted) for wanted in precisions},
+        "best": curve.best(),
     }
 
 
-def _threshold(held: np.ndarray, right: np.ndarray, wanted: float) -> dict[str, float] | None:
-    """Return the lowest probability from which on precision is as wanted, with both figures."""
-    order = np.argsort(-held, kind="stable")
-    precision = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
-    last = np.append(held[order][1:] < held[order][:-1], True)  # of equal probabilities
-    good = np.flatnonzero((precision >= wanted) & last)
-    if not len(good):
-        return None
-    place = int(good[-1])
-    return {
-        "probability": round(float(np.floor(held[order][place] * 1e4) / 1e4), 4),
-        "precision": round(float(precision[place]), 4),
-        "linked": round((place + 1) / len(order), 4),
-    }
+class _Curve:
+    """What links of at least some probability are worth, by probability.
+
+    held, right ((n,)): Probability of every link, and whether it is right. linkable (int): Mentions
+        that have a concept.
+    """
+
+    def __init__(self, held: np.ndarray, right: np.ndarray, linkable: int) -> None:
+        order = np.argsort(-held, kind="stable")
+        last = np.append(held[order][1:] < held[order][:-1], True)  # of equal probabilities
+        linked, hits = np.arange(1, len(order) + 1)[last], np.cumsum(right[order])[last]
+        self.probability = held[order][last]
+        self.share = linked / len(order)
+        self.precision = hits / linked
+        self.recall = hits / max(linkable, 1)
+        self.f1 = 2 * hits / (linked + linkable)
+
+    def least(self, precision: float) -> dict[str, float] | None:
+        """Return the lowest probability from which on precision is as wanted."""
+        good = np.flatnonzero(self.precision >= precision)
+        return self._figures(int(good[-1])) if len(good) else None
+
+    def best(self) -> dict[str, float]:
+        """Return the probability from which on F1 is best."""
+        return self._figures(int(self.f1.argmax()))
+
+    def _figures(self, place: int) -> dict[str, float]:
+        return {
+            # Rounded down: a link of that very probability is one.
+            "probability": round(float(np.floor(self.probability[place] * 1e4) / 1e4), 4),
+            "precision": round(float(self.precision[place]), 4),
+            "recall": round(float(self.recall[place]), 4),
+            "f1": round(float(self.f1[place]), 4),
+            "linked": round(float(self.share[place]), 4),
+        }

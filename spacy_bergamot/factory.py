@@ -8,7 +8,7 @@ from spacy.language import Language
 from spacy_bergamot.filters import CandidateFilter
 from spacy_bergamot.languages import lat
 from spacy_bergamot.linker import BergamotLinker
-from spacy_bergamot.settings import LinkerSettings
+from spacy_bergamot.settings import NEVER_CLINICAL, LinkerSettings
 
 MIXED_GENERATOR: dict[str, Any] = {
     "@misc": "spacy_bergamot.EnsembleGenerator.v1",
@@ -32,7 +32,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "no_definition_threshold": 0.95,
     "max_entities_per_mention": 5,
     "spans_key": None,
-    "labels_discard": [],
+    "labels_discard": list(NEVER_CLINICAL),
     "overwrite": True,
     "generator": {
         "@misc": "spacy_bergamot.EnsembleGenerator.v1",

@@ -147,7 +147,8 @@ class BergamotLinker(Pipe):
             write_links(doc, links, self.settings.spans_key)
 
     def explain(self, mention: str, label: str = "", *, context: str = "") -> dict[str, Any]:
-        """Return how a mention is linked: normal form, candidates, what was dropped, decision.
+        """Return how a mention is linked: normal form, candidates, what was dropped, decision, and
+        why it is NIL if it is.
 
         context (str): Text whose abbreviations are resolved.
         """
@@ -158,6 +159,7 @@ class BergamotLinker(Pipe):
         candidates = self._weighed([asked], [candidates])[0]
         kept = {candidate.concept_id for candidate in candidates}
         dropped = self.generator.dropped(text, label)
+        decision = Decision(self.settings, self.kb)
         return {
             "mention": mention,
             "looked_up": text,
@@ -165,7 +167,8 @@ class BergamotLinker(Pipe):
             "dropped": [entry._asdict() for entry in dropped if entry.concept_id not in kept],
             "threshold": self.settings.threshold,
             "min_probability": self.settings.min_probability,
-            "decision": Decision(self.settings, self.kb).concept_of(candidates),
+            "decision": decision.concept_of(candidates),
+            "reason": decision.reason(candidates),
         }
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:

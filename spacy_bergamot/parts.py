@@ -10,11 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import srsly
 
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.calibration import Calibration, Groups
+from spacy_bergamot.candidates import CandidateGenerator
 from spacy_bergamot.changes import Changes
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
 from spacy_bergamot.errors import BergamotError, Errors
@@ -22,7 +24,7 @@ from spacy_bergamot.files import checked_manifest
 from spacy_bergamot.kb import KnowledgeBase
 from spacy_bergamot.settings import LinkerSettings
 from spacy_bergamot.text_encoder import TextEncoder
-from spacy_bergamot.updated_generator import make_generator
+from spacy_bergamot.updated_generator import UpdatedGenerator, make_generator
 
 ENCODER, INDEX, CHANGES, CALIBRATION = "encoder", "index", "changes", "calibration"
 NEEDED = (ENCODER, INDEX)
@@ -65,13 +67,19 @@ class LinkerParts:
         self.kb = KnowledgeBase(self.index, self.changes)
         self.groups = Groups(*self.kb.tables)
         settings.allowed.check(*self.kb.tables, name=name)
-        self.generator = make_generator(
+        self._settings = settings
+        self.generator = self.hiding(None)
+
+    def hiding(self, aliases: np.ndarray | None) -> CandidateGenerator | UpdatedGenerator:
+        """Return the generator as if some aliases of the index (bool) were not there."""
+        return make_generator(
             self.encoder,
             self.index,
-            settings.allowed,
-            k=settings.k,
-            generator=settings.generator,
+            self._settings.allowed,
+            k=self._settings.k,
+            generator=self._settings.generator,
             changes=self.changes,
+            hidden=aliases,
         )
 
     def having(self, part: str, bundle: FileBundle, settings: LinkerSettings) -> "LinkerParts":

@@ -14,6 +14,12 @@ from spacy_bergamot.generators import (
 )
 from spacy_bergamot.rerank import Reranker
 
+NEVER_CLINICAL = (
+    "PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "NORP", "LANGUAGE", "LAW", "WORK_OF_ART", "EVENT",
+    "DATE", "TIME", "MONEY", "PERCENT", "ORDINAL", "CARDINAL",
+)  # fmt: skip
+"""Labels of general NER pipelines that are left alone by default."""
+
 
 def _exact_then_dense() -> EnsembleGenerator:
     return EnsembleGenerator({"exact": ExactGenerator(), "dense": DenseGenerator()})
@@ -53,7 +59,7 @@ class LinkerSettings:
     no_definition_threshold: float = 0.95
     max_entities_per_mention: int = 5
     spans_key: str | None = None
-    labels_discard: frozenset[str] = frozenset()
+    labels_discard: frozenset[str] = frozenset(NEVER_CLINICAL)
     overwrite: bool = True
     generator: Generator | EnsembleGenerator = field(default_factory=_exact_then_dense)
     rerank: Reranker | None = None

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from operator import itemgetter
 
+import numpy as np
+
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.candidates import Candidate, CandidateGenerator, Dropped, Ranked
 from spacy_bergamot.changes import Changes
@@ -19,9 +21,15 @@ def make_generator(
     k: int,
     generator: Generator | EnsembleGenerator,
     changes: Changes | None = None,
+    hidden: np.ndarray | None = None,
 ) -> "CandidateGenerator | UpdatedGenerator":
-    """Make the generator of an index, and of its changes where there are any."""
+    """Make the generator of an index, and of its changes where there are any.
+
+    hidden (np.ndarray | None): bool, aliases of the index that are not to be proposed either.
+    """
     removed = changes.removed if changes else None
+    if hidden is not None:
+        removed = hidden if removed is None else hidden | removed
     base = CandidateGenerator(encoder, index, allowed, k=k, generator=generator, removed=removed)
     if changes is None or changes.added is None:
         return base

@@ -16,6 +16,7 @@ from spacy_bergamot.build import build_pipeline
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
 from spacy_bergamot.cli.documents import numbered_lines, parse_entry, read_docbin
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.held_out import Name, answers
 
 Output = Annotated[Path, typer.Argument(help="Folder of the new pipeline")]
 
@@ -88,9 +89,19 @@ def update_cli(
 def calibrate_cli(
     pipeline: Pipeline,
     gold: Annotated[
-        Path, typer.Argument(help=".spacy, .jsonl of text and entities, or .txt of CUI||mention")
+        Path,
+        typer.Argument(
+            help=".spacy, .jsonl of text and entities, .txt of CUI||mention or a folder"
+        ),
     ],
     output: Output,
+    held_out: Annotated[
+        bool,
+        typer.Option(
+            "--held-out",
+            help="GOLD has names of the dictionary: hide them, and learn what to refuse as well",
+        ),
+    ] = False,
     precision: Annotated[
         float | None,
         typer.Option(min=0, max=1, help="Set min_probability so that links are this precise"),
@@ -100,22 +111,28 @@ def calibrate_cli(
     """Learn how probable links are from mentions whose concepts are known.
 
     Probabilities are fitted by semantic group and language; accuracy, calibration error and
-    thresholds are measured on mentions that the weights were not fitted on. JSONL lines are
+    thresholds are measured on mentions that the weights were not fitted on. The pipeline links
+    from then on what reaches min_probability: the one of the best F1, or of the wanted precision.
+    With --held-out names are asked for as if the dictionary did not have them, concepts as if the
+    knowledge base did not, and everyday words that are to be refused. JSONL lines are
     {"text": "…", "entities": [{"start": 0, "end": 5, "concept_id": "C1", "label": "DISO"}]}.
     """
     with explained():
         nlp = load(pipeline)
         linker, name = linker_of(nlp)
-        if gold.suffix == ".txt":
-            mentions = list(_read_queries(gold))
+        if held_out:
+            made = answers(linker, _names(gold))
+            report = linker.calibrate_on(made.candidates, made.golds, precision=precision)
+        elif gold.is_dir() or gold.suffix == ".txt":
+            mentions = _names(gold)
             docs = [_as_mention(nlp, mention, linker.settings.spans_key) for _, mention in mentions]
             found = [of[0] if of else [] for of in linker.predict(docs)]
             golds = [concepts for concepts, _ in mentions]
             report = linker.calibrate_on(found, golds, precision=precision)
         else:
             report = linker.calibrate(_read_gold(gold, nlp), precision=precision)
-        if precision is not None:
-            _set_threshold(nlp, name, report, precision)
+        chosen = _threshold(report, precision)
+        nlp.get_pipe_config(name)["min_probability"] = chosen["probability"]
         nlp.to_disk(output)
     if as_json:
         typer.echo(json.dumps(report, indent=1))
@@ -131,14 +148,26 @@ def calibrate_cli(
         if row:
             text = f"from probability {row['probability']} on, for {row['linked']:.1%} of links"
         typer.echo(f"precision {wanted:6} {text}")
+    typer.echo(
+        f"min_probability {chosen['probability']}: precision {chosen['precision']:.3f}, "
+        f"recall {chosen['recall']:.3f}, F1 {chosen['f1']:.3f}"
+    )
 
 
-def _set_threshold(nlp: Language, name: str, report: dict[str, Any], precision: float) -> None:
-    """Put the threshold into the config that is saved."""
+def _threshold(report: dict[str, Any], precision: float | None) -> dict[str, float]:
+    """Return the figures of the best threshold, or of a wanted precision."""
+    if precision is None:
+        return dict(report["best"])
     found = report["thresholds"][f"{precision:g}"]
     if found is None:
         raise BergamotError(Errors.B056.format(precision=precision))
-    nlp.get_pipe_config(name)["min_probability"] = found["probability"]
+    return dict(found)
+
+
+def _names(gold: Path) -> list[Name]:
+    """Read `CUI||mention` files."""
+    files = sorted(gold.glob("*.txt")) if gold.is_dir() else [gold]
+    return [name for path in files for name in _read_queries(path)]
 
 
 def _json(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -152,7 +181,7 @@ def _json(path: Path, number: int, line: str) -> dict[str, Any]:
     return entry
 
 
-def _read_queries(path: Path) -> Iterator[tuple[frozenset[str], str]]:
+def _read_queries(path: Path) -> Iterator[Name]:
     """Yield gold concepts and mention; several are joined by a bar, NIL is none."""
     for number, line in numbered_lines(path):
         concepts, bars, mention = line.partition("||")

@@ -166,8 +166,9 @@ def _recall(figures: Path | None, *, lm: str, index: str) -> dict[str, Any]:
 def _calibration(parts: "LinkerParts") -> dict[str, Any] | None:
     if parts.calibration is None:
         return None
-    keys = ("mentions", "linked", "accuracy", "ece_of_scores", "ece", "brier", "thresholds")
-    return {key: parts.calibration.report[key] for key in keys}
+    keys = ("mentions", "linked", "accuracy", "ece_of_scores", "ece", "brier", "thresholds", "best")
+    report = parts.calibration.report
+    return {key: report[key] for key in keys if key in report}
 
 
 def _index(parts: "LinkerParts") -> dict[str, Any]:
