@@ -155,13 +155,13 @@ class CandidateGenerator:
         labels = [label for _, label in mentions]
         parts: list[dict[str, Chosen]] = [{} for _ in mentions]
         open_rows = [row for row, name in enumerate(names) if has_letters(name)]
-        for number, (key, generator) in enumerate(self.ensemble.generators.items()):
+        for key, generator in self.ensemble.generators.items():
             asked = [(names[row], labels[row]) for row in open_rows]
             chosen = self._select(generator, asked, encoder, self.k)
             for row, best in zip(open_rows, chosen, strict=True):
                 if len(best.concepts):  # one that finds nothing has no say
                     parts[row][key] = best
-            if not number and self.ensemble.stop_at_exact:
+            if self.ensemble.stop_at_exact and self.ensemble.is_exact(key):
                 open_rows = [row for row in open_rows if not _decides(parts[row].get(key))]
             if not open_rows:
                 break

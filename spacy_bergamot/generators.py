@@ -122,8 +122,11 @@ class EnsembleGenerator:
         that any of them found is scored by all (`spacy_bergamot.rescoring`).
     agreement (float): Of "rescored": how much several near names of a concept count together, from
         0 (the nearest alone counts) to 1.
-    stop_at_exact (bool): Where the first generator finds one allowed concept with score 1, ask none
-        of the others. If it finds several, the others are asked as well.
+    stop_at_exact (bool): Where an `ExactGenerator` finds one allowed concept, ask none of the
+        others. If it finds several, the others are asked as well.
+
+    Exact generators are asked first, the others in the order of their names: a config does not keep
+    the order that it was written in with every version of spaCy.
     """
 
     generators: Mapping[str, Generator]
@@ -139,6 +142,16 @@ class EnsembleGenerator:
             raise BergamotError(Errors.B045.format(weights=dict(self.weights), known=known))
         if not 0 <= self.agreement <= 1:
             raise BergamotError(Errors.B058.format(value=self.agreement))
+        in_order = sorted(
+            self.generators.items(),
+            key=lambda one: (not isinstance(one[1], ExactGenerator), one[0]),
+        )
+        object.__setattr__(self, "generators", dict(in_order))
+        object.__setattr__(self, "weights", dict(sorted(self.weights.items())))
+
+    def is_exact(self, key: str) -> bool:
+        """Return whether a generator finds names as they stand."""
+        return isinstance(self.generators[key], ExactGenerator)
 
     def weight(self, key: str) -> float:
         """Return the weight of a generator, 1 where none is given."""

@@ -18,6 +18,7 @@ from spacy_bergamot.generators import (
     LexicalGenerator,
 )
 from spacy_bergamot.rerank import Mention
+from spacy_bergamot.settings import LinkerSettings
 from spacy_bergamot.text import normalize
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from tests.spacy_bergamot.conftest import write_concepts
@@ -325,3 +326,12 @@ def test_an_ambiguous_alias_means_what_most_entries_say(lm: Path, tmp_path: Path
     generator = CandidateGenerator(encoder, index, CandidateFilter(), k=3, generator=mix)
     found = generator.generate([("cold", "")])[0]
     assert [(c.concept_id, c.score) for c in found] == [("C02", 1), ("C01", 1), ("C03", 1)]
+
+
+def test_the_order_in_the_config_means_nothing():
+    """spaCy before 3.8 sorts it."""
+    parts = {"dense": DenseGenerator(), "own": ExactGenerator(), "lexical": LexicalGenerator()}
+    one = EnsembleGenerator(parts, {"own": 2, "dense": 3})
+    other = EnsembleGenerator(dict(reversed(parts.items())), {"dense": 3, "own": 2})
+    assert list(one.generators) == list(other.generators) == ["own", "dense", "lexical"]
+    assert LinkerSettings(generator=one).scoring == LinkerSettings(generator=other).scoring
