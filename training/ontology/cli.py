@@ -54,7 +54,7 @@ def import_ontologies(
     if unread:
         logger.warning("Not read, of no known form: %s", ", ".join(f.name for f in unread))
     if records.notes:
-        logger.warning("Malformed rows, skipped:\n%s", "\n".join(records.notes))
+        logger.warning("Malformed rows and names, skipped:\n%s", "\n".join(records.notes))
     with timed("Merging and writing"):
         rows = write_release(output, records, merge_terms(records, prefer))
     for why, count in sorted(records.skipped.items()):
