@@ -21,6 +21,7 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.factory import MIXED_GENERATOR
 from spacy_bergamot.languages import lat
 from spacy_bergamot.loaders import alias_index, concept_table, language_model
+from spacy_bergamot.text import broken_character
 
 Names = Mapping[str, str | Sequence[str]]
 """Names by concept id, the preferred one first."""
@@ -54,7 +55,8 @@ def build_pipeline(
     vectors (str | Path | None): Folder that keeps the vectors, to go on after an interruption.
     RETURNS (Language): `nlp`, or the new pipeline.
     RAISES (BergamotError): B080 if neither folder nor `pooling` says the pooling, B086 for a
-        concept without a name, else as `place_lm` and `ConceptTable.open`.
+        concept without a name, B090 for a name with a control character, else as `place_lm`
+        and `ConceptTable.open`.
     """
     with _on_disk(concepts, lang) as table:
         if nlp is None:
@@ -93,12 +95,17 @@ def write_names(path: Path, names: Names, *, language: str) -> None:
     """Write names by concept id as a concept table.
 
     language (str): Of all names, as in MRCONSO.RRF: ENG.
-    RAISES (BergamotError): B086 for a concept without a name.
+    RAISES (BergamotError): B086 for a concept without a name, B090 for a name with a character that
+        no name has.
     """
     named = [(concept_id, _listed(names[concept_id])) for concept_id in sorted(names)]
     for concept_id, listed in named:
         if not listed:
             raise BergamotError(Errors.B086.format(concept_id=concept_id))
+        for name in listed:
+            if character := broken_character(name):
+                facts = {"name": name, "concept_id": concept_id, "character": character}
+                raise BergamotError(Errors.B090.format(**facts))
     rows: dict[str, list[tuple]] = {
         "concepts": [(concept_id, listed[0], None) for concept_id, listed in named],
         "aliases": [

@@ -20,7 +20,7 @@ from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.concepts import SCHEMAS, ConceptTable
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
-from spacy_bergamot.text import has_letters, normalize
+from spacy_bergamot.text import broken_character, has_letters, normalize
 from spacy_bergamot.text_encoder import TextEncoder
 
 KIND = "index-changes"
@@ -141,6 +141,9 @@ def _checked(given: Mapping[str, Any], types: set[str]) -> tuple[Change, Key]:
     wrong = [field for field in texts if not isinstance(entry.get(field, ""), str)]
     if wrong:
         raise ValueError(f'"{wrong[0]}" must be a string')
+    for field in ("concept_id", *texts):
+        if character := broken_character(entry.get(field, "")):
+            raise ValueError(f'"{field}" has {character}, which no name has')
     alias = entry.get("alias")
     if entry["action"] == "add" and not has_letters(alias or ""):
         raise ValueError('"alias" needs a letter or a digit')

@@ -159,6 +159,10 @@ class Errors(metaclass=Coded):
         "missing. Try: pip install {packages}"
     )
     B086 = "The concept '{concept_id}' has no name. Give at least one, or leave the concept out."
+    B090 = (
+        "The name {name!r} of the concept '{concept_id}' has {character}, a control character or "
+        "half of a surrogate pair. Correct the name, or leave it out."
+    )
 
 
 class Warnings(metaclass=Coded):

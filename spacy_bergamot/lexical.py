@@ -19,7 +19,7 @@ import pyarrow as pa
 from spacy_bergamot.files import mapped_array
 
 _CHUNK = 200_000
-_SPACE, _END = 0x20, 0
+_SPACE = 0x20
 _PER_GRAM_NAME = 300_000  # names for which one more occurrence is asked of a gram
 
 
@@ -188,14 +188,15 @@ def _count(names: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 def gram_keys(names: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the keys of the 3-grams of names, uint64, and the names that they are of, int32."""
-    text = "\0".join(f" {name} " for name in names) + "\0"
+    text = " ".join(["", *names, ""])
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     points = points.astype(np.uint64)
     first, middle, last = points[:-2], points[1:-1], points[2:]
-    inside = (middle != _SPACE) & (first != _END) & (middle != _END) & (last != _END)
-    owners = np.cumsum(points == _END, dtype=np.int32)[:-2]
+    inside = middle != _SPACE  # a gram does not reach into the next name, as it lies within a word
+    # Lengths, and no mark between names, tell where they end: a name may have any character.
+    owners = np.repeat(np.arange(len(names), dtype=np.int32), [len(name) + 1 for name in names])
     keys = first << np.uint64(42) | middle << np.uint64(21) | last
-    return keys[inside], owners[inside]
+    return keys[inside], owners[: len(keys)][inside]
 
 
 def _chunks(names: pa.Array) -> Iterator[tuple[np.ndarray, np.ndarray]]:

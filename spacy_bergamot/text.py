@@ -1,7 +1,13 @@
 """Normal form of names: what counts as the same string."""
 
+import re
 import unicodedata
 
+CONTROLS = r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]"
+"""Control characters that are no white space, as a regular expression: no name has any, so that
+where one stands the input is damaged."""
+
+_BROKEN = re.compile(rf"{CONTROLS}|[\ud800-\udfff]")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
 
 
@@ -20,3 +26,13 @@ def normalize(name: str) -> str:
 def has_letters(name: str) -> bool:
     """Tell whether a name has a letter or a digit in any script; others name nothing."""
     return any(character.isalnum() for character in name)
+
+
+def broken_character(name: str) -> str:
+    """Return the first character that no name has, such as "U+0000", or an empty string.
+
+    Such are the control characters of `CONTROLS`, and halves of surrogate pairs, which no file can
+    hold.
+    """
+    found = _BROKEN.search(name)
+    return f"U+{ord(found[0]):04X}" if found else ""

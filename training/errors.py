@@ -170,6 +170,10 @@ class Errors(metaclass=Coded):
         "Choose bf16 or fp32."
     )
     T237 = "No piece of the vocabulary is in the script '{value}'. Choose one of: {choices}."
+    T238 = (
+        "{path} unpacks to more than {most} MiB, so it is damaged or meant to fill the memory. "
+        "Unpack it yourself if it is what it should be, and give the files."
+    )
     T301 = "{path} is missing. Preprocessing writes it; or correct the path."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."

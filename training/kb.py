@@ -9,6 +9,7 @@ import typer
 
 from training.ontology.cli import import_ontologies
 from training.preprocess.filters import Filters
+from training.preprocess.release import tables_in
 from training.preprocess.tables import build_concept_table
 
 
@@ -49,10 +50,7 @@ def make_concept_table(sources: list[Path], output: Path, *, filters: Filters) -
 def _is_release(path: Path) -> bool:
     if path.is_dir():
         return any(path.glob("MRCONSO.RRF*"))
-    if not zipfile.is_zipfile(path):
-        return False
-    with zipfile.ZipFile(path) as archive:
-        return any(name.rpartition("/")[2].startswith("MRCONSO.RRF") for name in archive.namelist())
+    return zipfile.is_zipfile(path) and "MRCONSO" in tables_in(path)
 
 
 def _split(text: str) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Any language model and any knowledge base to a pipeline, in one call."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,12 @@ def test_a_dict_of_names_is_a_knowledge_base(xlmr: Path):
 def test_a_concept_without_a_name_is_named(xlmr: Path, names: dict):
     with pytest.raises(BergamotError, match=r"B086.*L1"):
         build_pipeline(lm=xlmr, concepts=names, pooling="mean")
+
+
+@pytest.mark.parametrize("broken", ["he\0art", "a\x1bb", "a\x7fb", "a\x9fb", "he\ud800art"])
+def test_a_name_with_a_control_character_is_refused(xlmr: Path, broken: str):
+    with pytest.raises(BergamotError, match=rf"B090.*{re.escape(repr(broken))}.*L1.*U\+"):
+        build_pipeline(lm=xlmr, concepts={"L1": ["fine\there", broken]}, pooling="mean")
 
 
 def test_a_pipeline_of_ones_own_gets_the_linker(xlmr: Path, concepts: Path):

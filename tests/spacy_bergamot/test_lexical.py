@@ -78,3 +78,19 @@ def test_scores_of_given_names_are_those_of_the_search(names, index):
         found = index.cosines(query, np.concatenate([ids, others]))
         np.testing.assert_allclose(found[: len(ids)], scores, atol=1e-6)
         assert (found[len(ids) :] <= min(scores, default=0) + 1e-6)[~np.isin(others, ids)].all()
+
+
+CONTROLS = ["\0", "\x01", "\x1b", "\x1f", "\x7f", "\x85", "\x9f", "\U0010ffff"]
+
+
+@pytest.mark.parametrize("character", CONTROLS)
+def test_no_character_of_a_name_breaks_the_index(names, tmp_path: Path, character: str):
+    broken = [f"he{character}art", character, *names, f"{character}end"]
+    LexicalIndex.build(tmp_path, pa.array(broken, pa.large_string()))
+    index = LexicalIndex.open(tmp_path)
+    found = index.search(broken, 1)
+    np.testing.assert_allclose([scores[0] for _, scores in found], 1, atol=1e-5)
+    assert [found[row][0][0] for row in (0, 1, -1)] == [0, 1, len(broken) - 1]
+    for row in range(0, len(broken), 100):
+        assert index.cosines(broken[row], np.array([row])) == pytest.approx([1], abs=1e-5)
+    assert index.cosines(broken[0], np.arange(2)) == pytest.approx([1, 0], abs=1e-6)

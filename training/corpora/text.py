@@ -2,12 +2,12 @@
 
 import gzip
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from spacy_bergamot.languages import LANGUAGES
 from training.errors import BergamotError, Errors
+from training.packed import BROKEN, unpacked
 
 _HEAD = 4096  # bytes that tell a format
 _FOLDERS = {"english": "en", "french": "fr", "german": "de", "dutch": "nl", "spanish": "es"}
@@ -18,12 +18,12 @@ def read_text(path: Path, *, fallback: str | None = None) -> str:
     """Return a file's text, in UTF-8 or else in the encoding `fallback`.
 
     RAISES (BergamotError): T120 for a file that cannot be read, T121 naming the first line that
-        is not UTF-8.
+        is not UTF-8, T238 for one that unpacks to too much.
     """
     try:
-        data = path.read_bytes()
-        data = gzip.decompress(data) if path.suffix == ".gz" else data
-    except (OSError, EOFError, zlib.error) as reason:
+        with unpacked(path) as stream:
+            data = stream.read()
+    except BROKEN as reason:
         raise BergamotError(Errors.T120.format(path=path, reason=reason)) from None
     try:
         return data.decode("utf8")
@@ -57,12 +57,8 @@ def language_of(path: Path) -> str:
 def head(path: Path) -> str:
     """Return the first characters of a file, whatever their encoding; nothing of an odd file."""
     try:
-        if path.suffix == ".gz":
-            with gzip.open(path) as packed:
-                data = packed.read(_HEAD)
-        else:
-            with path.open("rb") as stream:
-                data = stream.read(_HEAD)
-    except (OSError, EOFError, zlib.error):
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            data = stream.read(_HEAD)
+    except BROKEN:
         return ""
     return data.decode("utf8", errors="replace").removeprefix("\ufeff").lstrip()

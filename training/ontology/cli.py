@@ -29,9 +29,10 @@ def import_cli(
 
     Reads OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, edges (x, p, y), and
     custom .csv, .tsv and .jsonl with id, name and optionally language, synonyms, type, parents,
-    xrefs and definition. Each may be gzipped or in a .zip or .tar. Broad and related synonyms and
-    machine translations are written as suppressed rows. A table with source (a prefix such as HP)
-    and version, licence, name or address says of the sources what their files do not.
+    xrefs and definition. Each may be packed: .gz, .xz, .bz2, .zip, .tar and .tar.gz. Broad and
+    related synonyms and machine translations are written as suppressed rows. A table with source
+    (a prefix such as HP) and version, licence, name or address says of the sources what their files
+    do not.
     """
     rows = import_ontologies(sources, output, prefer=tuple(filter(None, prefer.split(","))))
     typer.echo("\n".join(f"{name:16} {count}" for name, count in rows.items()))
@@ -54,7 +55,7 @@ def import_ontologies(
     if unread:
         logger.warning("Not read, of no known form: %s", ", ".join(f.name for f in unread))
     if records.notes:
-        logger.warning("Malformed rows, skipped:\n%s", "\n".join(records.notes))
+        logger.warning("Malformed rows and names, skipped:\n%s", "\n".join(records.notes))
     with timed("Merging and writing"):
         rows = write_release(output, records, merge_terms(records, prefer))
     for why, count in sorted(records.skipped.items()):

@@ -37,7 +37,10 @@ def read_obo(stream: IO[bytes], where: str, records: Records) -> None:
         if not read:
             raise ValueError("no frame of it can be read")
         records.sources.say(own_prefix(prefixes), **header)
+    except BergamotError:
+        raise
     except (SyntaxError, ValueError, TypeError) as reason:
+        stream.read(1)  # where reading failed it fails again: fastobo hides why
         raise BergamotError(Errors.T116.format(path=where, what="OBO", reason=reason)) from None
 
 

@@ -14,8 +14,9 @@ from training.ontology.sources import LICENCE, TITLE, own_prefix, version_of
 
 def read_obographs(stream: IO[bytes], where: str, records: Records) -> None:
     """Add the classes of a document that are not deprecated. RAISES (BergamotError): T116."""
+    data = stream.read()
     try:
-        graphs = json.load(stream)["graphs"]
+        graphs = json.loads(data)["graphs"]
         for graph in graphs:
             _graph(graph, records)
     except (ValueError, KeyError, TypeError, AttributeError) as reason:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spacy_bergamot.languages import LANGUAGES
+from spacy_bergamot.text import broken_character
 from training.ontology.sources import Sources
 
 UMLS = "UMLS"
@@ -44,7 +45,7 @@ class Records:
     that a mapping calls the same. xrefs: accession and what it refers to, the same or only close.
     types: (accession, TUI). obsolete: accessions that a file withdraws. labels: names of
     predicates. sources: what the files say of themselves. skipped: what was left out and why.
-    notes: the first lines that were malformed.
+    notes: the first rows and names that were malformed.
     """
 
     names: list[Name] = field(default_factory=list)
@@ -68,6 +69,9 @@ class Records:
             self.skipped["empty names"] += 1
         elif "|" in text or _REPLACED in text:
             self.skipped["names with | or U+FFFD"] += 1
+        elif character := broken_character(text):
+            self.skipped["names with control characters"] += 1
+            self._note(f"{accession}: the name {text!r} has {character}")
         else:
             self.names.append(Name(accession, language, text, kind, suppressed))
 
@@ -81,7 +85,7 @@ class Records:
     def definition(self, accession: str, text: str) -> None:
         """Add a definition, on one line and without RRF's separator."""
         text = " ".join(text.replace("|", "/").split())
-        if text and _REPLACED not in text:
+        if text and _REPLACED not in text and not broken_character(text):
             self.definitions.append((accession, text))
 
     def drop_obsolete(self) -> None:
@@ -93,8 +97,11 @@ class Records:
     def malformed(self, where: str, what: str) -> None:
         """Count a malformed row and keep the first few to show."""
         self.skipped["malformed rows"] += 1
+        self._note(f"{where}: {what}")
+
+    def _note(self, text: str) -> None:
         if len(self.notes) < _SHOWN:
-            self.notes.append(f"{where}: {what}")
+            self.notes.append(text)
 
 
 def accession_of(identifier: str) -> str | None:

@@ -1,5 +1,6 @@
 """The rows of MRCONSO, which UMLS calls atoms."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from training.preprocess.filters import (
     longer_than,
     outside,
     require_known,
+    with_controls,
     without,
     without_letters,
 )
@@ -25,6 +27,10 @@ _LABELS = {"LAT": "language", "SAB": "source", "TTY": "term type"}
 # Columns that lie side by side are read as one: from the first to the last.
 _SPANS = {"LAT": "TS", "STT": "STT", "ISPREF": "ISPREF", "SAB": "TTY", "SUPPRESS": "SUPPRESS"}
 
+_CONTROLS = "names: control characters"
+_SHOWN = 5
+
+logger = logging.getLogger(__name__)
 Says = tuple[str, Callable[[str], Any]]  # a span, and a function of its values
 
 
@@ -50,6 +56,7 @@ def read_atoms(
         "TTY": ("SAB", _last(labels["TTY"].number)),
     }
     ids = [pa.array([], pa.large_string())]
+    broken: list[str] = []
     read = 0
     none = np.empty(0, dtype=np.int32)
     columns = {name: [none] for name in ("concept", *numbers, "merit")}
@@ -59,9 +66,11 @@ def read_atoms(
         kept = without({p: spans[f].apply(s, codes[f]) for p, (f, s) in falls.items()}, dropped)
         names = rows.strings("STR", kept)
         unfit = {
+            _CONTROLS: with_controls(names),
             "names: too long": longer_than(filters.max_name_length, names),
             "names: without letters": without_letters(names),
         }
+        broken += names.filter(pa.array(unfit[_CONTROLS])).to_pylist()[: _SHOWN - len(broken)]
         sound = without(unfit, dropped)
         kept = kept[sound]
         cuis = rows.strings("CUI", kept).dictionary_encode()
@@ -77,6 +86,9 @@ def read_atoms(
         texts["CODE"].append(pl.Series(rows.strings("CODE", kept)))
     if not conso.read:
         raise BergamotError(Errors.T102.format(path=conso.source, reason="it is empty"))
+    if broken:
+        shown = ", ".join(map(repr, broken))
+        logger.warning("Dropping %d names with control characters: %s", dropped[_CONTROLS], shown)
     for column, what in _LABELS.items():
         known = labels[column].values
         require_known(what, wanted[column], known=known, path=conso.source.path)

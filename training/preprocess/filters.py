@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spacy_bergamot.text import CONTROLS
 from training.errors import BergamotError, Errors
 from training.preprocess.keys import string_bytes, string_lengths
 
@@ -52,6 +53,16 @@ def without_letters(strings: pa.LargeStringArray) -> np.ndarray:
         texts = pl.Series(strings.filter(pa.array(found)))
         found[found] = ~texts.str.contains(r"[\p{L}\p{N}]").to_numpy()
     return found
+
+
+def with_controls(strings: pa.LargeStringArray) -> np.ndarray:
+    """Tell which strings have a control character that no name has."""
+    data = string_bytes(strings)
+    # 0xC2 begins those from U+0080 on, and some signs: a look at the bytes spares most pieces one
+    # at the characters.
+    if not ((data < ord(" ")) | (data == 0x7F) | (data == 0xC2)).any():
+        return np.zeros(len(strings), dtype=bool)
+    return pl.Series(strings).str.contains(CONTROLS).to_numpy()
 
 
 def longer_than(characters: int, strings: pa.LargeStringArray) -> np.ndarray:

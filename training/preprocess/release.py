@@ -13,6 +13,7 @@ from training.errors import BergamotError, Errors
 TABLES = ("MRCONSO", "MRREL", "MRSTY", "MRDEF", "MRRANK", "MRSAB")
 _GZIPPED = b"\x1f\x8b"
 _SHRUNK = 8  # times that gzip makes RRF smaller, about
+_DEFLATED = 1032  # times that it makes anything smaller, at most
 
 
 @dataclass(frozen=True)
@@ -32,19 +33,31 @@ class Source:
     @property
     def size(self) -> int:
         """Bytes of the table as it is read; about, where it is gzipped."""
-        size = self.path.stat().st_size
-        if self.member is not None:
-            with zipfile.ZipFile(self.path) as archive:
-                size = archive.getinfo(self.member).file_size
-        return size * (_SHRUNK if (self.member or self.path.name).endswith(".gz") else 1)
+        return self._size * (_SHRUNK if self._is_packed else 1)
+
+    @property
+    def most(self) -> int:
+        """Bytes that the table can have at most: what deflate can pack into a file of this size."""
+        return self._size * (_DEFLATED if self._is_packed else 1)
+
+    @property
+    def _size(self) -> int:
+        if self.member is None:
+            return self.path.stat().st_size
+        with zipfile.ZipFile(self.path) as archive:
+            return archive.getinfo(self.member).file_size
+
+    @property
+    def _is_packed(self) -> bool:
+        with self._raw() as raw:
+            return bool(raw.read(len(_GZIPPED)) == _GZIPPED)
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
         """Open the table for reading; what is gzipped is told by its content."""
+        packed = self._is_packed
         with self._raw() as raw:
-            gzipped = raw.read(len(_GZIPPED)) == _GZIPPED
-        with self._raw() as raw:
-            if not gzipped:
+            if not packed:
                 yield raw
                 return
             with gzip.GzipFile(fileobj=raw) as stream:
@@ -71,7 +84,7 @@ def find_tables(meta: Path) -> dict[str, Source]:
         found = {t: [Source(file) for file in both if file.is_file()] for t, both in files.items()}
         tables = {table: sources[0] for table, sources in found.items() if sources}
     else:
-        tables = _in_archive(meta)
+        tables = tables_in(meta)
     if "MRCONSO" not in tables:
         inside = f"{meta} (MRCONSO.RRF in the archive)"
         path = inside if meta.is_file() else meta / "MRCONSO.RRF"
@@ -79,7 +92,8 @@ def find_tables(meta: Path) -> dict[str, Source]:
     return tables
 
 
-def _in_archive(path: Path) -> dict[str, Source]:
+def tables_in(path: Path) -> dict[str, Source]:
+    """Return the tables of a release that are in an archive. RAISES (BergamotError): T102."""
     if not path.is_file():
         return {}
     try:

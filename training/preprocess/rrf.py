@@ -10,6 +10,7 @@ import logging
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -131,7 +132,7 @@ class RrfTable:
         RAISES (BergamotError): T102 for an unreadable table, T103 for too many malformed lines.
         """
         shown: list[str] = []
-        digest, size = hashlib.sha256(), 0
+        digest, size, taken = hashlib.sha256(), 0, 0
 
         def told(piece: bytes) -> None:
             nonlocal size
@@ -139,6 +140,7 @@ class RrfTable:
             size += len(piece)
 
         for data in _whole_lines(self.source, told):
+            taken += len(data)
             if b"\r" in data:
                 data = data.replace(b"\r\n", b"\n")
             rows = self._rows(data)
@@ -147,6 +149,8 @@ class RrfTable:
             if rows is not None:
                 self.read += len(rows)
                 yield rows
+            if self.malformed:
+                self._stop_early(taken, shown)
         self._report(shown)
         self.file = {"name": f"{self.name}.RRF", "bytes": size, "sha256": digest.hexdigest()}
 
@@ -212,19 +216,38 @@ class RrfTable:
     def _report(self, shown: list[str]) -> None:
         if not self.malformed:
             return
-        text = "\n".join(shown + (["…"] if self.malformed > _SHOWN else []))
         if self.malformed > self.max_malformed * self.read:
-            raise BergamotError(
-                Errors.T103.format(
-                    path=self.source,
-                    malformed=self.malformed,
-                    read=self.read,
-                    share=self.malformed / self.read,
-                    allowed=self.max_malformed,
-                    lines=text,
-                )
+            raise self._too_many(shown)
+        logger.warning("Skipping %d malformed lines:\n%s", self.malformed, self._listed(shown))
+
+    def _stop_early(self, taken: int, shown: list[str]) -> None:
+        """Stop where too many lines are malformed, however many sound ones may still come.
+
+        taken (int): Bytes of the lines so far.
+        """
+        shortest = len(self.columns) + len(_KEYS[self.name]) + 1  # separators, keys, line feed
+        coming = max(0, self._most - taken) // shortest
+        if self.malformed > self.max_malformed * (self.read + coming):
+            raise self._too_many(shown)
+
+    @cached_property
+    def _most(self) -> int:
+        return self.source.most
+
+    def _too_many(self, shown: list[str]) -> BergamotError:
+        return BergamotError(
+            Errors.T103.format(
+                path=self.source,
+                malformed=self.malformed,
+                read=self.read,
+                share=self.malformed / self.read,
+                allowed=self.max_malformed,
+                lines=self._listed(shown),
             )
-        logger.warning("Skipping %d malformed lines:\n%s", self.malformed, text)
+        )
+
+    def _listed(self, shown: list[str]) -> str:
+        return "\n".join(shown + (["…"] if self.malformed > _SHOWN else []))
 
 
 def open_release(meta: Path, *, max_malformed: float = 0.001) -> dict[str, RrfTable]:

@@ -361,3 +361,18 @@ def test_versions_and_licences_of_the_sources_come_along(tmp_path: Path):
 )
 def test_a_version_is_read_from_an_iri(text: str, version: str):
     assert version_of(text) == version
+
+
+def test_names_with_control_characters_are_counted_and_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level("INFO")
+    (tmp_path / "own.csv").write_text("id,name\na1,ze\0al\na2,keen\nness\n", "utf8")
+    rows = [{"id": "b1", "name": "he\ud800art"}, {"id": "b2", "name": "skull", "definition": "\0"}]
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf8")
+    import_ontologies([tmp_path], tmp_path / "out/META")
+    conso = (tmp_path / "out/META/MRCONSO.RRF").read_text("utf8")
+    assert conso.count("\n") == 2
+    assert "2 names with control characters" in caplog.text
+    assert r"a1: the name 'ze\x00al' has U+0000" in caplog.text
+    assert r"b1: the name 'he\ud800art' has U+D800" in caplog.text

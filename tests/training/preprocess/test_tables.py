@@ -283,3 +283,15 @@ def test_a_concept_without_a_name_in_the_languages_is_no_node(tmp_path: Path) ->
     built = build(tmp_path, rows, [relation("C1", "C2")], filters=Filters(languages=("ENG",)))
     assert built.cuis == ["C1"]
     assert built.counts["dropped"]["relations: concept not in the table"] == 1
+
+
+def test_names_with_control_characters_are_dropped_counted_and_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = ["he\0art", "lung\x7f", "kidn\x9fey", "\x1bskull"]
+    whole = ["fore\tarm", "tibia\x85", "na®"]
+    rows = [*TWO, *(name("C1", text) for text in broken + whole)]
+    built = build(tmp_path, rows)
+    assert sorted(alias for _, _, alias in built.aliases()) == sorted(["a", "b", *whole])
+    assert built.counts["dropped"] == {"names: control characters": 4}
+    assert r"'he\x00art'" in caplog.text
