@@ -116,7 +116,7 @@ def _settled(changes: Iterable[Mapping[str, Any]], table: ConceptTable) -> list[
     types = set(table.types.column("type").unique().to_pylist())
     for number, given in enumerate(changes, 1):
         try:
-            entry, key = _checked(given, types)
+            entry, key = _checked(given, types, table)
             known: set[Key] = {(key[0], name) for name in _names(table, key[0])}
             if entry["action"] == "add":
                 _add(entry, key, known, added, removed)
@@ -128,7 +128,7 @@ def _settled(changes: Iterable[Mapping[str, Any]], table: ConceptTable) -> list[
     return [*removed.values(), *added.values()]
 
 
-def _checked(given: Mapping[str, Any], types: set[str]) -> tuple[Change, Key]:
+def _checked(given: Mapping[str, Any], types: set[str], table: ConceptTable) -> tuple[Change, Key]:
     unknown = sorted(set(given) - _FIELDS)
     if unknown:
         raise ValueError(f"unknown field {unknown[0]!r}")
@@ -152,6 +152,9 @@ def _checked(given: Mapping[str, Any], types: set[str]) -> tuple[Change, Key]:
     for name in entry.get("types", []):
         if name not in types:
             raise ValueError(f"the knowledge base has no semantic type {name!r}")
+    row = table.find(entry["concept_id"])
+    if row is not None:  # as the table writes it, HP_0001250 or HP:0001250
+        entry["concept_id"] = table.concept_id(row)
     return entry, (entry["concept_id"], normalize(alias) if alias else None)
 
 

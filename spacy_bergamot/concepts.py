@@ -12,6 +12,7 @@ A concept table is a folder of Arrow IPC files, one record batch each, and a man
   CUI1 and tail its CUI2: `rel` and `rela` say what the tail is to the head.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -28,6 +29,9 @@ KIND = "concept-table"
 PARENT_RELATIONS = ("PAR", "RB")
 CHILD_RELATIONS = ("CHD", "RN")
 VERSION = 1
+PREFIXED_ID = re.compile(r"([A-Z][A-Za-z]*)[:_](\d\w*)")
+"""An accession of an ontology: HP:0001250, or HP_0001250 as in its IRI."""
+_OTHERWISE = str.maketrans(":_", "_:")
 
 SCHEMAS = {
     "concepts": pa.schema(
@@ -165,7 +169,14 @@ class ConceptTable:
         return read_arrow(self.path / "relations.arrow")
 
     def find(self, concept_id: str) -> int | None:
-        """Return the row of a concept id by binary search, or None."""
+        """Return the row of a concept id, or None; HP:0001250 and HP_0001250 are one."""
+        row = self._find(concept_id)
+        if row is None and PREFIXED_ID.fullmatch(concept_id):
+            row = self._find(concept_id.translate(_OTHERWISE))
+        return row
+
+    def _find(self, concept_id: str) -> int | None:
+        """Return the row of an id as it is written, by binary search."""
         ids = self.column("concepts", "concept_id")
         low, high = 0, len(ids)
         while low < high:

@@ -109,7 +109,7 @@ class Errors(metaclass=Coded):
     )
     B046 = "Cannot load the pipeline '{name}': {reason}"
     B047 = "The pipeline has no bergamot_linker. Its components are: {components}."
-    B048 = '{path}:{line} is not a JSON object with a "text": {text}. Mend or remove the line.'
+    B048 = '{path}:{line} is not a JSON object with a "{key}": {text}. Mend or remove the line.'
     B049 = "{path} is not UTF-8: {reason}. Convert it to UTF-8."
     B050 = (
         "{path} holds changes of another index. Apply them again with: "
@@ -163,6 +163,25 @@ class Errors(metaclass=Coded):
         "The name {name!r} of the concept '{concept_id}' has {character}, a control character or "
         "half of a surrogate pair. Correct the name, or leave it out."
     )
+    B100 = (
+        "'{text}' is linked to '{concept_id}', which the knowledge base does not have. Export "
+        "with the pipeline that linked the document."
+    )
+    B101 = "{path} {reason}; it is left alone. Give another output, or remove it first."
+    B102 = "{path} cannot be read: {reason}. Known are: {known}."
+    B103 = "Cannot write {form} to '{path}'. Give an output that ends in: {endings}."
+    B104 = "{path} has no column '{column}'; it has: {columns}. Name it by --text-column."
+    B105 = (
+        "{path}: {reason}, so there is nothing to export. Link first: "
+        "python -m spacy bergamot link PIPELINE {path} OUTPUT"
+    )
+    B106 = "Unknown language '{value}'. Give a code that spaCy has, such as de; or xx for any."
+    B107 = (
+        "The pipeline '{name}' has a linker already, '{linker}'. Put the new one in its place by "
+        "--replace, or give another pipeline."
+    )
+    B108 = "{path} is a folder where a file is wanted. Give one of the files in it."
+    B109 = "{step} needs packages that are not installed ({reason}). Try: pip install {packages}"
 
 
 class Warnings(metaclass=Coded):

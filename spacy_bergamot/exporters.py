@@ -1,5 +1,6 @@
 """Linked documents as JSON, BRAT, BigBIO, FHIR, HTML, displaCy; kb ids kept, unlike `to_json`."""
 
+import re
 from html import escape
 from typing import Any
 
@@ -7,15 +8,25 @@ from spacy.tokens import Doc
 
 from spacy_bergamot.html_page import to_html as to_html
 from spacy_bergamot.kb import KnowledgeBase
+from spacy_bergamot.output.fhir import to_fhir as to_fhir
+from spacy_bergamot.output.vocabularies import reference
 from spacy_bergamot.spans import is_linked, spans_of
 
-UMLS_SYSTEM = "http://www.nlm.nih.gov/research/umls"
+_NO_NAME = "KB"  # of a knowledge base that nothing names
 
 
-def to_dict(doc: Doc, *, spans_key: str | None = None, candidates: bool = False) -> dict[str, Any]:
+def to_dict(
+    doc: Doc,
+    *,
+    spans_key: str | None = None,
+    candidates: bool = False,
+    kb: KnowledgeBase | None = None,
+) -> dict[str, Any]:
     """Return text, entities with offsets in characters, label, concept and score; provenance.
 
+    spans_key (str | None): Entities are `doc.spans[spans_key]`; None for `doc.ents`.
     candidates (bool): With every entity's candidates.
+    kb (KnowledgeBase | None): Adds name and semantic types of every linked concept that it has.
     """
     entities = []
     for span in spans_of(doc, spans_key):
@@ -26,6 +37,9 @@ def to_dict(doc: Doc, *, spans_key: str | None = None, candidates: bool = False)
             "label": span.label_,
             "kb_id": span.kb_id_,
         }
+        concept = kb.find(span.kb_id_) if kb is not None and is_linked(span) else None
+        if concept is not None:
+            entry |= {"name": concept.canonical_name, "types": concept.types}
         if span.has_extension("kb_ents"):
             entry["kb_ents"] = [list(pair) for pair in span._.kb_ents or []]
         if candidates and span.has_extension("candidates"):
@@ -37,47 +51,76 @@ def to_dict(doc: Doc, *, spans_key: str | None = None, candidates: bool = False)
     return found
 
 
-def to_brat(doc: Doc, *, spans_key: str | None = None, knowledge_base: str = "KB") -> str:
+def to_brat(
+    doc: Doc,
+    *,
+    spans_key: str | None = None,
+    knowledge_base: str | None = None,
+) -> str:
     """Return an .ann file: text-bound annotations and normalisations of what is linked.
 
     An entity over several lines is written as fragments, as BRAT wants it.
+
+    spans_key (str | None): Entities are `doc.spans[spans_key]`; None for `doc.ents`.
+    knowledge_base (str | None): Name of the knowledge base, for ids that do not say theirs; KB
+        where not given.
     """
     lines = []
     for number, span in enumerate(spans_of(doc, spans_key), 1):
-        offsets, position = [], span.start_char
-        for part in span.text.split("\n"):
-            if part:
-                offsets.append(f"{position} {position + len(part)}")
-            position += len(part) + 1
-        text = " ".join(part for part in span.text.split("\n") if part)
-        label = (span.label_ or "Entity").replace(" ", "_")
-        lines.append(f"T{number}\t{label} {';'.join(offsets)}\t{text}")
+        parts = list(re.finditer(r"[^\r\n]+", span.text))
+        if not parts:
+            continue
+        start = span.start_char
+        offsets = ";".join(f"{start + part.start()} {start + part.end()}" for part in parts)
+        text = " ".join(part[0] for part in parts).replace("\t", " ")
+        label = re.sub(r"[^\w-]", "_", span.label_ or "Entity")
+        lines.append(f"T{number}\t{label} {offsets}\t{text}")
         if is_linked(span):
-            lines.append(f"N{number}\tReference T{number} {knowledge_base}:{span.kb_id_}\t{text}")
+            name, code = reference(span.kb_id_, knowledge_base=knowledge_base)
+            target = f"{name or _NO_NAME}:{code}".replace(" ", "_")
+            lines.append(f"N{number}\tReference T{number} {target}\t{text}")
     return "".join(line + "\n" for line in lines)
 
 
 def to_bigbio(
-    doc: Doc, document_id: str, *, spans_key: str | None = None, knowledge_base: str = "UMLS"
+    doc: Doc,
+    document_id: str,
+    *,
+    spans_key: str | None = None,
+    knowledge_base: str | None = None,
+    kb: KnowledgeBase | None = None,
+    unique_id: str | None = None,
 ) -> dict[str, Any]:
-    """Return a record of BigBIO's knowledge base schema."""
+    """Return a record of BigBIO's knowledge base schema.
+
+    document_id (str): Id of the document.
+    spans_key (str | None): Entities are `doc.spans[spans_key]`; None for `doc.ents`.
+    knowledge_base (str | None): `db_name` of ids that do not say theirs.
+    kb (KnowledgeBase | None): Says its name where `knowledge_base` does not.
+    unique_id (str | None): Id of the record, which BigBIO wants to be unique in a data set;
+        `document_id` where not given.
+    """
+    record = unique_id if unique_id is not None else document_id
+    entities = []
+    for number, span in enumerate(spans_of(doc, spans_key), 1):
+        normalized = []
+        if is_linked(span):
+            name, code = reference(span.kb_id_, kb, knowledge_base=knowledge_base)
+            normalized.append({"db_name": name or _NO_NAME, "db_id": code})
+        entities.append(
+            {
+                "id": f"{record}_T{number}",
+                "type": span.label_,
+                "text": [span.text],
+                "offsets": [[span.start_char, span.end_char]],
+                "normalized": normalized,
+            }
+        )
     whole = {"type": "text", "text": [doc.text], "offsets": [[0, len(doc.text)]]}
-    entities = [
-        {
-            "id": f"{document_id}_T{number}",
-            "type": span.label_,
-            "text": [span.text],
-            "offsets": [[span.start_char, span.end_char]],
-            "normalized": [{"db_name": knowledge_base, "db_id": span.kb_id_}]
-            if is_linked(span)
-            else [],
-        }
-        for number, span in enumerate(spans_of(doc, spans_key), 1)
-    ]
     return {
-        "id": document_id,
+        "id": record,
         "document_id": document_id,
-        "passages": [{"id": f"{document_id}_text", **whole}],
+        "passages": [{"id": f"{record}_text", **whole}],
         "entities": entities,
         "events": [],
         "coreferences": [],
@@ -108,30 +151,3 @@ def to_displacy(doc: Doc, *, spans_key: str | None = None, kb_url: str = "") -> 
         return {"text": doc.text, "ents": marks, "title": None}
     tokens = [token.text for token in doc]
     return {"text": doc.text, "spans": marks, "tokens": tokens, "title": None}
-
-
-def to_fhir(
-    doc: Doc,
-    kb: KnowledgeBase,
-    *,
-    spans_key: str | None = None,
-    systems: dict[str, str] | None = None,
-) -> list[dict[str, Any]]:
-    """Return a FHIR CodeableConcept for every linked entity.
-
-    systems (dict[str, str]): Source vocabulary → system URI; its codes are added to the CUI.
-    """
-    concepts = []
-    for span in spans_of(doc, spans_key):
-        if not is_linked(span):
-            continue
-        entity = kb.cui_to_entity[span.kb_id_]
-        codings = [
-            {"system": UMLS_SYSTEM, "code": entity.concept_id, "display": entity.canonical_name}
-        ]
-        for source, system in (systems or {}).items():
-            codings += [
-                {"system": system, "code": code} for code in kb.codes(entity.concept_id, source)
-            ]
-        concepts.append({"coding": codings, "text": span.text})
-    return concepts

@@ -47,6 +47,11 @@ class KnowledgeBase:
         """The concept table, and that of what was added."""
         return [index.table for index in self._indexes]
 
+    @property
+    def sources(self) -> list[str]:
+        """Vocabularies that the knowledge base was made of, as far as it says them."""
+        return [entry["source"] for entry in self.table.manifest.get("release", [])]
+
     def __len__(self) -> int:
         return sum(1 for _ in self) if self._is_changed else len(self.table)
 

@@ -96,6 +96,8 @@ class BergamotLinker(Pipe):
         try:
             self.set_annotations(docs, self.predict(docs))
         except Exception as error:
+            if len(docs) > 1:  # one that fails takes no other with it
+                return [linked for doc in docs for linked in self._process_batch([doc])]
             self.get_error_handler()(self.name, self, docs, error)
             return []
         return docs

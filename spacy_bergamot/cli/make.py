@@ -14,7 +14,7 @@ from spacy.training import Example
 
 from spacy_bergamot.build import build_pipeline
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
-from spacy_bergamot.cli.documents import numbered_lines, parse_entry, read_docbin
+from spacy_bergamot.cli.sources import numbered_lines, parse_entry, read_docbin
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.held_out import Name, answers
 
@@ -208,10 +208,8 @@ def _as_mention(nlp: Language, mention: str, spans_key: str | None) -> Doc:
 
 def _read_gold(path: Path, nlp: Language) -> Iterator[Example]:
     """Yield examples of a DocBin, or of JSON lines with entities."""
-    if not path.is_file():
-        raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path."))
     if path.suffix == ".spacy":
-        for doc in read_docbin(path, nlp.vocab):
+        for doc in read_docbin(path).get_docs(nlp.vocab):
             yield Example(doc, doc)
         return
     linker, _ = linker_of(nlp)

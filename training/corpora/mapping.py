@@ -56,13 +56,14 @@ def map_concepts(
     """
     every = corpus.mentions["concepts"].to_pylist()
     distinct = {value for ids in every for value in ids}
-    known = {value for value in distinct if value in table}
-    by_code = _by_code(distinct - known, table, vocabulary=vocabulary, codes=codes)
+    rows = {value: table.find(value) for value in distinct}
+    known = {value: table.concept_id(row) for value, row in rows.items() if row is not None}
+    by_code = _by_code(distinct - known.keys(), table, vocabulary=vocabulary, codes=codes)
     successors = _successors(mrcui, RELATED if related else MERGED) if mrcui else {}
     targets: dict[str, tuple[str, list[str]]] = {}
     for value in distinct:
         if value in known:
-            targets[value] = ("already concepts", [value])
+            targets[value] = ("already concepts", [known[value]])
         elif found := by_code.get(value):
             targets[value] = ("mapped by code", found)
         elif found := _current(value, successors, table):
@@ -106,11 +107,12 @@ def _by_code(
         found.setdefault(bare, {}).setdefault(name, []).append(table.concept_id(row))
     for number, line in numbered(codes) if codes else ():
         value, _, concept = line.partition("\t")
-        if concept not in table:
+        row = table.find(concept)
+        if row is None:
             logger.debug("%s:%d: %s is not in the table", codes, number, concept)
             continue
         name, bare = _parts(value, "")
-        found.setdefault(bare, {}).setdefault(name, []).append(concept)
+        found.setdefault(bare, {}).setdefault(name, []).append(table.concept_id(row))
     return {
         value: _agreed(found[bare], name)
         for value, (name, bare) in parts.items()

@@ -11,8 +11,8 @@ def merge_terms(records: Records, prefer: tuple[str, ...]) -> dict[str, str]:
 
     Terms are one concept if a mapping says that they are the same, or if they alone of their
     ontology refer to the same CUI and to no other. Nothing puts two terms of one ontology into a
-    concept: the first mapping wins. The id is the CUI where there is one, else the accession as
-    in its IRI (HP_0001250), of the ontology that comes first in `prefer`, then alphabetically.
+    concept: the first mapping wins. The id is the CUI where there is one, else the accession
+    (HP:0001250) of the ontology that comes first in `prefer`, then alphabetically.
     """
     groups = _Groups({name.accession for name in records.names})
     pairs = list(dict.fromkeys(records.matches)) + _agreed(records.xrefs)
@@ -27,7 +27,7 @@ def merge_terms(records: Records, prefer: tuple[str, ...]) -> dict[str, str]:
             continue
         best = min(named, key=lambda a: (rank.get(prefix_of(a), len(rank)), a))
         prefix, _, local = best.rpartition(":")
-        concept = local if prefix == UMLS else best.replace(":", "_", 1)
+        concept = local if prefix == UMLS else best
         ids.update(dict.fromkeys(members, concept))
     return ids
 

@@ -178,9 +178,9 @@ def test_terms_become_concepts_with_the_names_of_every_file(table: ConceptTable)
             ("TUR", "aşırı gayret"),
             ("TUR", "gayret hastalığı"),
         },
-        "ZO_0000002": {("ENG", "acute zeal")},  # two CUIs are none
-        "ZO_0000003": {("ENG", "zeal gland"), ("ENG", "zeal rash"), ("SPA", 'glándula "del celo"')},
-        "ORPHA_77": {("FRE", "zèle rare"), ("FRE", "zélose")},
+        "ZO:0000002": {("ENG", "acute zeal")},  # two CUIs are none
+        "ZO:0000003": {("ENG", "zeal gland"), ("ENG", "zeal rash"), ("SPA", 'glándula "del celo"')},
+        "ORPHA:77": {("FRE", "zèle rare"), ("FRE", "zélose")},
     }
 
 
@@ -192,11 +192,11 @@ def test_codes_definitions_types_and_relations_come_along(table: ConceptTable):
     definitions = dict(zip(ids, table.concepts["definition"].to_pylist(), strict=True))
     assert definitions["C9000001"] == "Too much zeal."
     types = {(ids[r["concept"]], r["type"]) for r in table.types.to_pylist()}
-    assert ("ORPHA_77", "T047") in types
+    assert ("ORPHA:77", "T047") in types
     relations = {
         (ids[r["head"]], ids[r["tail"]], r["rel"], r["rela"]) for r in table.relations.to_pylist()
     }
-    both = {("ZO_0000002", "C9000001"), ("C9000001", "ZO_0000002")}
+    both = {("ZO:0000002", "C9000001"), ("C9000001", "ZO:0000002")}
     assert {(a, b) for a, b, rel, _ in relations if rel in ("PAR", "CHD")} == both
     assert {rela for _, _, rel, rela in relations if rel == "RO"} == {
         "part_of", "inverse_part_of", "has_sign", "inverse_has_sign",

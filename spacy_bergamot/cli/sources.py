@@ -1,0 +1,267 @@
+"""Documents in: notes, JSON lines, tables and DocBins; text may be gzipped or come from stdin."""
+
+import csv
+import gzip
+import json
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_bergamot.errors import BergamotError, Errors
+
+Facts = dict[str, Any]
+STDIN = Path("-")
+_LONGEST_CELL = 2**31 - 1  # csv's own limit is 131,072 characters, less than some notes
+
+
+class Kind(str, Enum):
+    """What documents are read from."""
+
+    txt = "txt"
+    jsonl = "jsonl"
+    csv = "csv"
+    tsv = "tsv"
+    parquet = "parquet"
+    spacy = "spacy"
+
+
+class Entry(NamedTuple):
+    """A document to link: its text, or why there is none, and what else is known of it."""
+
+    text: str | Doc | None
+    facts: Facts
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where documents come from; make it with `Source.at`, which looks whether it is there.
+
+    paths (tuple[Path, ...]): Files.
+    kind (Kind): What they are.
+    root (Path): Folder that ids of notes are relative to.
+    text_column (str): Key or column of the text.
+    lines (bool): A line of a .txt is a document, not the whole file.
+    """
+
+    paths: tuple[Path, ...]
+    kind: Kind
+    root: Path
+    text_column: str = "text"
+    lines: bool = False
+
+    @classmethod
+    def at(
+        cls,
+        path: Path,
+        *,
+        kind: Kind | None = None,
+        text_column: str = "text",
+        lines: bool = False,
+    ) -> "Source":
+        """Return the documents at a path: a file, a folder of notes, or stdin (-).
+
+        kind (Kind | None): None is what the path's ending says, and text of stdin.
+        RAISES (BergamotError): B001 if nothing is there, B102 if nothing of it can be read.
+        """
+        known = {f".{each.value}": each for each in Kind}
+        if path == STDIN:
+            return cls((path,), kind or Kind.txt, path, text_column, lines)
+        if not path.exists():
+            raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path."))
+        if path.is_dir():
+            kind = kind or Kind.txt
+            paths = tuple(file for file in sorted(path.rglob("*")) if _is(file, kind))
+            root = path
+        else:
+            kind, paths, root = kind or known.get(_ending(path)), (path,), path.parent
+        if kind is None or not paths:
+            reason = f"it has no .{kind.value} file" if kind else "its ending is not known"
+            names = ", ".join(f"{ending}, {ending}.gz" for ending in (".txt", ".jsonl", ".csv"))
+            facts = {"reason": reason, "known": f"{names}, .tsv, .parquet, .spacy, a folder, -"}
+            raise BergamotError(Errors.B102.format(path=path, **facts))
+        return cls(paths, kind, root, text_column, lines)
+
+    def count(self) -> int | None:
+        """Return the number of documents, or None of stdin."""
+        if STDIN in self.paths:
+            return None
+        if self.kind is Kind.spacy:
+            return sum(map(len, self._stores))
+        if self.kind is Kind.parquet:
+            return sum(_parquet(path).metadata.num_rows for path in self.paths)
+        return sum(1 for path in self.paths for _ in self._entries(path))
+
+    def read(self, vocab: Vocab) -> Iterator[Entry]:
+        """Yield the documents.
+
+        RAISES (BergamotError): B002, B048, B049, B057 or B104 for a file that is not what it
+            should be. A note that cannot be read is an entry with a problem.
+        """
+        if self.kind is Kind.spacy:
+            for store in self._stores:
+                for doc in store.get_docs(vocab):
+                    identifier = doc.user_data.get("id")
+                    yield Entry(doc, {} if identifier is None else {"id": identifier})
+            return
+        for path in self.paths:
+            yield from self._entries(path)
+
+    @cached_property
+    def _stores(self) -> list[DocBin]:
+        return [read_docbin(path) for path in self.paths]
+
+    def _entries(self, path: Path) -> Iterator[Entry]:
+        if self.kind is Kind.parquet:
+            yield from self._of_rows(_parquet_rows(path, self.text_column))
+        elif self.kind in (Kind.csv, Kind.tsv):
+            yield from self._of_rows(_table_rows(path, self.kind, self.text_column))
+        elif self.kind is Kind.jsonl:
+            for number, line in numbered_lines(path):
+                if line.strip():
+                    entry = parse_entry(path, number, line, key=self.text_column)
+                    yield Entry(entry.pop(self.text_column), entry)
+        elif self.lines:
+            for _, line in numbered_lines(path):
+                yield Entry(line, {})
+        else:
+            yield self._note(path)
+
+    def _of_rows(self, rows: Iterator[Facts]) -> Iterator[Entry]:
+        for row in rows:
+            text = row.pop(self.text_column)
+            if isinstance(text, str):
+                yield Entry(text, row)
+            else:
+                yield Entry(None, row, f"'{self.text_column}' holds no text")
+
+    def _note(self, path: Path) -> Entry:
+        """Return a file's whole text; its path is its id."""
+        if path == STDIN:
+            facts = {}
+        else:
+            name = path.relative_to(self.root).as_posix()
+            facts = {"id": name.removesuffix(".gz").removesuffix(".txt")}
+        try:
+            with open_text(path, newline="") as stream:
+                return Entry(stream.read(), facts)
+        except BergamotError as error:
+            return Entry(None, facts, str(error))
+
+
+@contextmanager
+def open_text(path: Path, *, newline: str | None = None) -> Iterator[TextIO]:
+    """Open a text that may be gzipped, or stdin; a mark of the byte order is not part of it.
+
+    RAISES (BergamotError): B001, B108, B049 if it is not UTF-8, B002 for a broken .gz.
+    """
+    options: Any = {"encoding": "utf-8-sig", "newline": newline}
+    try:
+        if path == STDIN:
+            sys.stdin.reconfigure(**options)  # type: ignore[union-attr]
+            yield sys.stdin
+        elif path.suffix == ".gz":
+            with gzip.open(path, "rt", **options) as stream:
+                yield stream
+        else:
+            with path.open(**options) as stream:
+                yield stream
+    except FileNotFoundError:
+        raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path.")) from None
+    except IsADirectoryError:
+        raise BergamotError(Errors.B108.format(path=path)) from None
+    except UnicodeDecodeError as reason:
+        raise BergamotError(Errors.B049.format(path=path, reason=reason)) from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as reason:
+        raise BergamotError(Errors.B002.format(path=path, what="gzip", reason=reason)) from None
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text and their numbers. RAISES (BergamotError): As `open_text`."""
+    with open_text(path, newline="\n") as lines:
+        for number, line in enumerate(lines, 1):
+            yield number, line.rstrip("\r\n")
+
+
+def parse_entry(path: Path, number: int, line: str, *, key: str = "text") -> Facts:
+    """Return a JSON object that has a text. RAISES (BergamotError): B048 for anything else."""
+    try:
+        entry = json.loads(line)
+        if not isinstance(entry[key], str):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        message = Errors.B048.format(path=path, line=number, key=key, text=line[:80])
+        raise BergamotError(message) from None
+    return dict(entry)
+
+
+def read_docbin(path: Path) -> DocBin:
+    """Return the documents of a .spacy file.
+
+    RAISES (BergamotError): B001 if it is missing, B108 if it is a folder, B002 if it is no DocBin.
+    """
+    if path.is_dir():
+        raise BergamotError(Errors.B108.format(path=path))
+    if not path.is_file():
+        raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path."))
+    try:
+        return DocBin().from_disk(path)
+    except Exception as reason:  # zlib, msgpack and KeyError, whatever breaks first
+        message = Errors.B002.format(path=path, what="a DocBin", reason=repr(reason))
+        raise BergamotError(message) from None
+
+
+def _ending(path: Path) -> str:
+    """Return a path's ending in lower case, without .gz."""
+    name = path.name.lower()
+    return Path(name.removesuffix(".gz")).suffix
+
+
+def _is(path: Path, kind: Kind) -> bool:
+    return path.is_file() and not path.name.startswith(".") and _ending(path) == f".{kind.value}"
+
+
+def _table_rows(path: Path, kind: Kind, column: str) -> Iterator[Facts]:
+    csv.field_size_limit(_LONGEST_CELL)
+    with open_text(path, newline="") as stream:
+        rows = csv.DictReader(stream, dialect="excel-tab" if kind is Kind.tsv else "excel")
+        try:
+            _check_column(path, column, rows.fieldnames or ())
+            for row in rows:
+                row.pop(None, None)  # type: ignore[call-overload]  # cells beyond the header
+                yield dict(row)
+        except csv.Error as reason:
+            message = Errors.B057.format(path=path, line=rows.line_num, reason=reason, text="")
+            raise BergamotError(message) from None
+
+
+def _parquet(path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path)
+    except pa.ArrowInvalid as reason:
+        raise BergamotError(Errors.B002.format(path=path, what="Parquet", reason=reason)) from None
+
+
+def _parquet_rows(path: Path, column: str) -> Iterator[Facts]:
+    file = _parquet(path)
+    _check_column(path, column, file.schema_arrow.names)
+    for batch in file.iter_batches(batch_size=1000):
+        yield from batch.to_pylist()
+
+
+def _check_column(path: Path, column: str, columns: Any) -> None:
+    if column not in columns:
+        names = ", ".join(columns) or "none"
+        raise BergamotError(Errors.B104.format(path=path, column=column, columns=names))

@@ -1,0 +1,1 @@
+"""What linked documents are written as."""
