@@ -30,10 +30,11 @@ from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
 from spacy_bergamot.distinct import group_names
 from spacy_bergamot.engines import Engine, Vectors, engine_class
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import atomic_folder, checked_manifest, write_manifest
+from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.hashing import find_keys, string_keys
 from spacy_bergamot.language_bias import LanguageBias
 from spacy_bergamot.lexical import LexicalIndex
+from spacy_bergamot.manifest import checked_manifest, write_manifest
 from spacy_bergamot.projection import Projected, Projection
 from spacy_bergamot.text import has_letters, normalize
 from spacy_bergamot.text_encoder import Encodes, TextEncoder
@@ -42,6 +43,8 @@ from spacy_bergamot.vector_store import fill, open_store, plan_of
 KIND = "alias-index"
 VERSION = 3
 _CHUNK = 1 << 16
+_FIELDS = {"lm_fingerprint": str, "engine": str, "dim": int, "release": list}
+_FIELDS |= dict.fromkeys(("strings", "vectors", "aliases", "concepts"), int)
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +100,9 @@ class AliasIndex:
         """
         path = Path(path)
         # The engine loads while the files are hashed: either takes as long as the other.
-        with checked_manifest(path, kind=KIND, version=VERSION, checksums=checksums) as manifest:
+        with checked_manifest(
+            path, kind=KIND, version=VERSION, fields=_FIELDS, checksums=checksums
+        ) as manifest:
             engine = engine_class(manifest["engine"]).open(path / "engine", ef_search=ef_search)
         return cls(path, manifest, engine, like=like)
 

@@ -23,7 +23,8 @@ import numpy as np
 from spacy_bergamot.candidates import Candidate
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import BergamotError, Errors, Warnings
-from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import read_manifest, write_manifest
 
 KIND = "calibration"
 VERSION = 1
@@ -127,7 +128,9 @@ class Calibration:
 
         RAISES (BergamotError): B054 for another index; B001 to B006.
         """
-        manifest = read_manifest(path, kind=KIND, version=VERSION)
+        manifest = read_manifest(
+            path, kind=KIND, version=VERSION, fields={"index": str, "scoring": str}
+        )
         if manifest["index"] != index:
             raise BergamotError(Errors.B054.format(path=path))
         if manifest["scoring"] != scoring:

@@ -19,7 +19,8 @@ import pyarrow as pa
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.concepts import SCHEMAS, ConceptTable
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import read_manifest, write_manifest
 from spacy_bergamot.text import broken_character, has_letters, normalize
 from spacy_bergamot.text_encoder import TextEncoder
 
@@ -40,7 +41,9 @@ class Changes:
     """
 
     def __init__(self, path: Path, base: AliasIndex, *, checksums: bool = True) -> None:
-        manifest = read_manifest(path, kind=KIND, version=VERSION, checksums=checksums)
+        manifest = read_manifest(
+            path, kind=KIND, version=VERSION, fields={"index": str}, checksums=checksums
+        )
         if manifest["index"] != base.fingerprint:
             raise BergamotError(Errors.B050.format(path=path))
         lines = (path / "changes.jsonl").read_text(encoding="utf8").splitlines()

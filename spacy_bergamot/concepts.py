@@ -23,7 +23,8 @@ import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import read_manifest, write_manifest
 
 KIND = "concept-table"
 PARENT_RELATIONS = ("PAR", "RB")

@@ -182,6 +182,18 @@ class Errors(metaclass=Coded):
     )
     B108 = "{path} is a folder where a file is wanted. Give one of the files in it."
     B109 = "{step} needs packages that are not installed ({reason}). Try: pip install {packages}"
+    B110 = (
+        "{path} names '{name}', which is no file inside its folder. Nothing of it was opened. "
+        "Rebuild the folder, or copy it whole, with the files that its links point to."
+    )
+    B111 = (
+        "{path} does not match its own checksum: it was changed after it was written. Rebuild "
+        "the folder or restore it from a backup."
+    )
+    B112 = (
+        "{path} is not among the files that the manifest of its folder lists. Remove it, or make "
+        "the folder again."
+    )
 
 
 class Warnings(metaclass=Coded):
@@ -190,4 +202,8 @@ class Warnings(metaclass=Coded):
     W001 = (
         "Probabilities were calibrated with other scores, so they may be off. Calibrate again. "
         "Then: {before}. Now: {now}."
+    )
+    W110 = (
+        "{path} has no manifest, so that nobody knows whether its files are as they were made. "
+        "`python -m training base FOLDER OUTPUT` makes a copy with one."
     )

@@ -1,22 +1,19 @@
-"""Files that are whole or absent: atomic writes, and manifests with sizes and checksums."""
+"""Files that are whole or absent: atomic writes."""
 
 import errno
 import hashlib
-import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spacy_bergamot import __version__
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.preflight import cores, free_disk
+from spacy_bergamot.preflight import free_disk
 
 MANIFEST = "manifest.json"
 _CHUNK = 1 << 18
@@ -104,96 +101,6 @@ def mapped_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> Any:
         with path.open("r+b") as stream:
             os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
     return array
-
-
-def write_manifest(folder: Path, *, kind: str, version: int, **fields: Any) -> dict[str, Any]:
-    """Write `folder`/manifest.json with sizes and checksums of every other file in it.
-
-    kind (str): What the folder is, such as "concept-table".
-    version (int): Version of the on-disk format.
-    fields (Any): JSON-serialisable facts: counts, sources, options.
-    RETURNS (dict): The manifest.
-    """
-    files = {
-        file.relative_to(folder).as_posix(): {"bytes": file.stat().st_size, "sha256": sha256(file)}
-        for file in sorted(folder.rglob("*"))
-        if file.is_file() and file != folder / MANIFEST
-    }
-    head = {"kind": kind, "format_version": version, "written_by": f"spacy_bergamot {__version__}"}
-    manifest = {**head, **fields, "files": files}
-    text = json.dumps(manifest, ensure_ascii=False, indent=1, sort_keys=False)
-    (folder / MANIFEST).write_text(text + "\n", encoding="utf8")
-    return manifest
-
-
-def read_manifest(folder: Path, *, kind: str, version: int, checksums: bool = True) -> dict:
-    """Read and check a manifest: its kind, its version, and every file that it lists.
-
-    checksums (bool): Compare SHA-256 too; sizes are always compared.
-    RAISES (BergamotError): B001 to B006, naming the file.
-    """
-    with checked_manifest(folder, kind=kind, version=version, checksums=checksums) as manifest:
-        return manifest
-
-
-@contextmanager
-def checked_manifest(
-    folder: Path, *, kind: str, version: int, checksums: bool = True
-) -> Iterator[dict[str, Any]]:
-    """Yield a manifest while its files are hashed in threads; the rest is as in `read_manifest`.
-
-    The block may load the files, and use nothing of them: a changed one is refused when the block
-    is left, also where the block failed on it.
-    """
-    folder = Path(folder)
-    manifest = _parsed(folder, kind=kind, version=version)
-    files: dict[str, dict[str, Any]] = manifest["files"]
-    for name, entry in files.items():
-        _check_size(folder / name, entry["bytes"])
-    if not checksums:
-        yield manifest
-        return
-    names = sorted(files, key=lambda name: files[name]["bytes"], reverse=True)
-    with ThreadPoolExecutor(cores()) as pool:
-        digests = pool.map(sha256, [folder / name for name in names])
-        try:
-            yield manifest
-        finally:
-            for name, digest in zip(names, digests, strict=True):
-                if digest != files[name]["sha256"]:
-                    raise BergamotError(Errors.B006.format(path=folder / name))
-
-
-def _parsed(folder: Path, *, kind: str, version: int) -> dict[str, Any]:
-    """Read a manifest and check its kind and version."""
-    path = folder / MANIFEST
-    if not path.is_file():
-        remedy = f"A {kind} folder has a manifest; build it again, or correct the path."
-        raise BergamotError(Errors.B001.format(path=path, remedy=remedy))
-    try:
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf8"))
-        found, number, _ = manifest["kind"], manifest["format_version"], manifest["files"]
-    except (ValueError, KeyError, TypeError) as reason:
-        raise BergamotError(
-            Errors.B002.format(path=path, what="a manifest", reason=reason)
-        ) from None
-    if found != kind:
-        raise BergamotError(Errors.B003.format(path=folder, found=found, expected=kind))
-    if number != version:
-        writer = manifest.get("written_by", "unknown")
-        raise BergamotError(
-            Errors.B004.format(path=folder, found=number, expected=version, writer=writer)
-        )
-    return manifest
-
-
-def _check_size(path: Path, expected: int) -> None:
-    if not path.is_file():
-        remedy = "Its manifest lists it; rebuild the folder or restore it from a backup."
-        raise BergamotError(Errors.B001.format(path=path, remedy=remedy))
-    size = path.stat().st_size
-    if size != expected:
-        raise BergamotError(Errors.B005.format(path=path, found=size, expected=expected))
 
 
 def _is_ours(path: Path) -> bool:

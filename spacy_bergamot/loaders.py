@@ -4,6 +4,7 @@ Each returns a function without a path of its own in the runtime config: what is
 initialisation is carried by the component, and nothing outside it is needed afterwards.
 """
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from typing import Any
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION, place_lm
-from spacy_bergamot.files import explained_write_errors, write_manifest
+from spacy_bergamot.errors import Warnings
+from spacy_bergamot.files import MANIFEST, explained_write_errors
+from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 
 LmLoader = Callable[[Path], None]
@@ -21,10 +24,14 @@ IndexLoader = Callable[[Path, Path], None]
 def language_model(path: str, pooling: str | None = None) -> LmLoader:
     """Load a Hugging Face folder: put it where the component keeps its files.
 
+    Its files are compared with its manifest; without one there is a warning.
+
     pooling (str | None): "cls" or "mean"; None for what the folder says.
     """
 
     def load(target: Path) -> None:
+        if not (Path(path) / MANIFEST).is_file():
+            warnings.warn(Warnings.W110.format(path=path), stacklevel=2)
         with explained_write_errors(target):
             place_lm(Path(path), target, pooling=pooling)
             mark = fingerprint(target)

@@ -23,8 +23,9 @@ from spacy.vocab import Vocab
 from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
+from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.hashing import find_keys, string_key
+from spacy_bergamot.manifest import read_manifest, write_manifest
 from spacy_bergamot.text import normalize
 
 KIND = "mention-keys"
@@ -168,7 +169,8 @@ class BergamotMentions(Pipe):
         return self.bundle
 
     def _load(self, bundle: FileBundle) -> None:
-        manifest = read_manifest(bundle.path, kind=KIND, version=VERSION)
+        fields = {"groups": list}
+        manifest = read_manifest(bundle.path, kind=KIND, version=VERSION, fields=fields)
         for group in self.settings["groups"]:
             if group not in manifest["groups"]:
                 known = ", ".join(manifest["groups"])

@@ -16,6 +16,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 _FAMILIES = ("BertModel", "RobertaModel", "XLMRobertaModel")
 _LINEAR = ("query", "key", "value", "dense")
+_LEAST_ROWS = 8
 
 Shapes = list[tuple[int, int]]
 
@@ -52,8 +53,28 @@ def embed_packed(model: Any, tokens: Sequence[Sequence[int]], pooling: str) -> T
     """
     ids = [torch.tensor(list(run), device=model.device) for _, run in groupby(tokens, len)]
     shapes = [(len(run), run.shape[1]) for run in ids]
-    hidden = torch.cat([model.embeddings(input_ids=run).flatten(0, 1) for run in ids])
+    rows = even_rows(sum(names * length for names, length in shapes), model)
+    hidden = _stacked([model.embeddings(input_ids=run).flatten(0, 1) for run in ids], rows)
     return encode_packed(model, hidden, shapes, pooling)
+
+
+def even_rows(count: int, model: Any) -> int:
+    """Return how many rows a matrix of `count` rows gets: `count`, or one of few numbers.
+
+    oneDNN keeps 0.6 MB for every shape of a matrix that it meets, a thousand of them, and takes
+    longer to prepare for a new one than to compute it. Eight sizes between powers of two are few
+    enough; a GPU does not mind, and training computes no row in vain.
+    """
+    if model.device.type != "cpu" or model.training or torch.is_grad_enabled():
+        return count
+    step = max(_LEAST_ROWS, 1 << max(0, (count - 1).bit_length() - 4))
+    return -(-count // step) * step
+
+
+def _stacked(parts: list[Tensor], rows: int) -> Tensor:
+    """Return parts (n, width) on end, followed by zeros up to `rows`."""
+    missing = rows - sum(map(len, parts))
+    return torch.cat([*parts, parts[0].new_zeros(missing, parts[0].shape[1])] if missing else parts)
 
 
 def encode_packed(model: Any, hidden: Tensor, shapes: Shapes, pooling: str) -> Tensor:
@@ -62,15 +83,18 @@ def encode_packed(model: Any, hidden: Tensor, shapes: Shapes, pooling: str) -> T
     Differentiable; in training mode it drops out what the module's own forward pass would.
 
     model: A module for which `is_packable` holds.
-    hidden (float (tokens, dim)): What `model.embeddings` gives of the names, on end.
+    hidden (float (tokens, dim)): What `model.embeddings` gives of the names, on end; rows after
+        the last name's are computed and left out.
     shapes: (names, tokens per name) of every run of names of equal length.
     """
     *layers, last = model.encoder.layer
     for layer in layers:
         hidden = _layer(layer, hidden, shapes, hidden, shapes)
     if pooling == "cls":
-        first = torch.cat([run[:, 0] for run in _runs(hidden, shapes)])
-        return _layer(last, first, [(names, 1) for names, _ in shapes], hidden, shapes).float()
+        count = sum(names for names, _ in shapes)
+        first = _stacked([run[:, 0] for run in _runs(hidden, shapes)], even_rows(count, model))
+        pooled = _layer(last, first, [(names, 1) for names, _ in shapes], hidden, shapes)
+        return pooled[:count].float()
     hidden = _layer(last, hidden, shapes, hidden, shapes)
     return torch.cat([run.float().mean(1) for run in _runs(hidden, shapes)])
 
@@ -88,7 +112,7 @@ def _layer(layer: Any, rows: Tensor, row_shapes: Shapes, hidden: Tensor, shapes:
         strict=True,
     )
     heads, dropout = attention.num_attention_heads, attention.dropout
-    context = torch.cat([_attend(*run, heads=heads, dropout=dropout) for run in runs])
+    context = _stacked([_attend(*run, heads=heads, dropout=dropout) for run in runs], len(rows))
     rows = output.LayerNorm(output.dropout(_linear(output.dense, context)).add_(rows))
     inner = layer.intermediate.intermediate_act_fn(_linear(layer.intermediate.dense, rows))
     output = layer.output
@@ -127,5 +151,6 @@ def _linear(part: Linear, rows: Tensor) -> Tensor:
 
 def _runs(rows: Tensor, shapes: Shapes) -> list[Tensor]:
     """Return views (names, tokens, width) of every run's rows."""
-    parts = rows.split([names * length for names, length in shapes])
+    sizes = [names * length for names, length in shapes]
+    parts = rows[: sum(sizes)].split(sizes)
     return [part.view(*shape, -1) for part, shape in zip(parts, shapes, strict=True)]

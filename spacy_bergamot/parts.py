@@ -18,10 +18,10 @@ from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.calibration import Calibration, Groups
 from spacy_bergamot.candidates import CandidateGenerator
 from spacy_bergamot.changes import Changes
-from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
+from spacy_bergamot.encoder.lm_folder import LM_FIELDS, LM_KIND, LM_VERSION
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import checked_manifest
 from spacy_bergamot.kb import KnowledgeBase
+from spacy_bergamot.manifest import checked_manifest
 from spacy_bergamot.settings import LinkerSettings
 from spacy_bergamot.text_encoder import TextEncoder
 from spacy_bergamot.updated_generator import UpdatedGenerator, make_generator
@@ -169,11 +169,14 @@ def _opened(
 ) -> tuple[TextEncoder, AliasIndex]:
     """Open language model and index. RAISES (BergamotError): B031 if they do not fit."""
     verify = settings.verify
-    with checked_manifest(paths[ENCODER], kind=LM_KIND, version=LM_VERSION, checksums=verify) as lm:
+    kind: dict[str, Any] = {"kind": LM_KIND, "version": LM_VERSION, "fields": LM_FIELDS}
+    with checked_manifest(paths[ENCODER], **kind, checksums=verify) as lm:
         index = AliasIndex.open(paths[INDEX], ef_search=settings.ef_search, checksums=verify)
     found, expected = index.manifest["lm_fingerprint"], lm["fingerprint"]
     if found != expected:
         message = Errors.B031.format(name=name, found=found[:12], expected=expected[:12])
         raise BergamotError(message)
-    encoder = TextEncoder.open(paths[ENCODER], device=settings.device, precision=settings.precision)
+    encoder = TextEncoder.open(
+        paths[ENCODER], device=settings.device, precision=settings.precision, verify=False
+    )
     return encoder, index

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from spacy_bergamot.encoder.lm_folder import check_folder, open_model
+from spacy_bergamot.encoder.lm_folder import check_folder, open_model, verify_files
 from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import sha256
@@ -128,12 +128,18 @@ class TextEncoder:
 
     @classmethod
     def open(
-        cls, folder: Path | str, *, device: str = "cpu", precision: str = "fp32"
+        cls,
+        folder: Path | str,
+        *,
+        device: str = "cpu",
+        precision: str = "fp32",
+        verify: bool = True,
     ) -> "TextEncoder":
         """Open a Hugging Face folder. No network, ever.
 
-        RAISES (BergamotError): If a file is missing or unreadable, if it does not say how to pool
-            (see `EncoderSettings.read`), or if the device is absent.
+        verify (bool): Compare its files with its manifest, where there is one.
+        RAISES (BergamotError): If a file is missing, unreadable or changed, if it does not say how
+            to pool (see `EncoderSettings.read`), or if the device is absent.
         """
         import torch
 
@@ -142,6 +148,8 @@ class TextEncoder:
             raise BergamotError(Errors.B014.format(value=precision, choices=choices))
         folder, device = Path(folder), resolve_device(device)
         check_folder(folder)
+        if verify:
+            verify_files(folder)
         settings = EncoderSettings.read(folder)
         tokenizer = open_tokenizer(folder, settings.max_length)
         model = open_model(folder, use_safetensors=True)

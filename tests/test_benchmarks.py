@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from spacy_bergamot.build import build_pipeline
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 
 ROOT = Path(__file__).parents[1]
@@ -130,3 +131,14 @@ def test_accuracy_of_every_generator_with_names_held_out(tmp_path: Path):
     assert found["tfidf"]["by_set"]["marked"]["acc@1"] > 50
     assert found["dense"] != found["base_dense"]
     assert found["pipeline_filtered"] != found["pipeline"]
+
+
+def test_memory_stands_still_while_names_are_ever_new(tmp_path: Path):
+    concepts, lm = write_concepts(tmp_path / "kb"), write_lm(tmp_path / "lm")
+    build_pipeline(lm=lm, concepts=concepts, engine="exact").to_disk(tmp_path / "pipeline")
+    found = figures("benchmarks.memory", tmp_path / "pipeline", "--names", "8000")
+    assert found["encode_names_per_s"] > 0
+    assert found["pipe_names_per_s"] > 0
+    assert found["encode_mib"] <= 50
+    assert found["pipe_mib"] <= 50
+    assert found["encode_first_mib"] + found["pipe_first_mib"] <= 150  # kept once

@@ -13,7 +13,8 @@ from confection import Config
 from spacy_bergamot import preflight
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.files import atomic_folder, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.text_encoder import TextEncoder
 from spacy_bergamot.vector_store import Plan, fill, plan_of
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm

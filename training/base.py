@@ -9,7 +9,8 @@ import typer
 
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
 from spacy_bergamot.encoder.settings import EncoderSettings
-from spacy_bergamot.files import atomic_folder, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from training.bergamot.multilingual import make_multilingual_e5
 from training.bergamot.text_encoders import BaseModel, make_huggingface

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
-from spacy_bergamot.files import read_manifest
+from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.languages import lat
 from spacy_bergamot.linker import BergamotLinker
+from spacy_bergamot.manifest import differences
 from spacy_bergamot.parts import LinkerParts
 
 
@@ -77,8 +78,8 @@ def info_cli(pipeline: Pipeline, as_json: AsJson = False) -> None:
         index = linker.parts.index
         manifest = index.manifest
         for bundle in linker.parts.bundles.values():
-            kind = json.loads((bundle.path / "manifest.json").read_text("utf8"))
-            read_manifest(bundle.path, kind=kind["kind"], version=kind["format_version"])
+            if changed := differences(bundle.path):
+                raise BergamotError(changed[0])
         facts = {
             "pipeline": f"{nlp.lang}_{nlp.meta['name']} {nlp.meta['version']}",
             "component": name,

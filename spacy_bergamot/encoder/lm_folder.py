@@ -2,6 +2,7 @@
 
 import importlib.util
 import logging
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,15 @@ from typing import Any
 from spacy_bergamot.encoder.settings import EncoderSettings, read_json
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import MANIFEST
+from spacy_bergamot.manifest import listed, read_manifest
 
 LM_KIND = "language-model"
 LM_VERSION = 1
+LM_FIELDS = {"fingerprint": str}
 
 _NEEDED = ("config.json", "tokenizer.json")
 _WEIGHTS = "model*.safetensors"
+_READ = (".json", ".safetensors")
 _KEPT = (".json", ".safetensors", ".txt", ".model")
 _CONFIGS = ("config.json", "tokenizer_config.json")
 _SENTENCEPIECE = {"sentencepiece": "sentencepiece", "google.protobuf": "protobuf"}
@@ -31,6 +35,20 @@ def check_folder(folder: Path) -> None:
     if missing:
         raise BergamotError(Errors.B010.format(path=folder, missing=", ".join(missing)))
     check_no_code(Path(folder))
+
+
+def verify_files(folder: Path) -> None:
+    """Compare a language model's files with its manifest, where it has one.
+
+    RAISES (BergamotError): B001 to B006, B110 and B111 as `read_manifest`, B112 for a file of those
+        that decide vectors which the manifest does not list.
+    """
+    if not os.path.lexists(folder / MANIFEST):
+        return
+    manifest = read_manifest(folder, kind=LM_KIND, version=LM_VERSION, fields=LM_FIELDS)
+    for name in listed(folder):
+        if name not in manifest["files"] and name.endswith(_READ):
+            raise BergamotError(Errors.B112.format(path=folder / name))
 
 
 def missing_files(folder: Path) -> list[str]:
@@ -96,12 +114,14 @@ def place_lm(
     pooling, max_length, lowercase: See `EncoderSettings.read`.
     RETURNS (EncoderSettings): The settings.
     RAISES (BergamotError): B010 without config.json, B083 if it needs code of its own, B085 if
-        packages are missing for its tokenizer, else as `EncoderSettings.read` and `open_model`.
+        packages are missing for its tokenizer, else as `verify_files`, `EncoderSettings.read` and
+        `open_model`.
     """
     if not (source / "config.json").is_file():
         missing = ", ".join(missing_files(source))
         raise BergamotError(Errors.B010.format(path=source, missing=missing))
     check_no_code(source)
+    verify_files(source)
     settings = EncoderSettings.read(
         source, pooling=pooling, max_length=max_length, lowercase=lowercase
     )

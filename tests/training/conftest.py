@@ -8,7 +8,8 @@ import pytest
 from confection import Config
 
 from spacy_bergamot.concepts import write_arrow
-from spacy_bergamot.files import atomic_folder, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import write_manifest
 
 CONCEPTS = 60
 

@@ -15,11 +15,13 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import read_manifest, write_manifest
 from training.errors import BergamotError, Errors
 
 KIND = "training-checkpoint"
 VERSION = 2
+_FIELDS = {"step": int, "config": str, "scaler": dict}
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +58,7 @@ def newest_checkpoint(root: Path) -> Path | None:
     """Return the newest checkpoint whose files are whole; a broken one is skipped and named."""
     for path in sorted(root.glob("step-*"), reverse=True):
         try:
-            read_manifest(path, kind=KIND, version=VERSION)
+            read_manifest(path, kind=KIND, version=VERSION, fields=_FIELDS)
         except BergamotError as reason:
             logger.warning("Skipping a broken checkpoint: %s", reason)
             continue
@@ -76,7 +78,7 @@ def load_checkpoint(
 
     RAISES (BergamotError): T207 if it was made under another config.
     """
-    manifest = read_manifest(path, kind=KIND, version=VERSION)
+    manifest = read_manifest(path, kind=KIND, version=VERSION, fields=_FIELDS)
     if manifest["config"] != config_id:
         raise BergamotError(Errors.T207.format(path=path))
     model.load_state_dict(model.state_dict() | load_file(path / "model.safetensors"))

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
-from spacy_bergamot.files import atomic_folder, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.text_encoder import EncoderSettings, fingerprint
 
 _MADE_BY_MODEL = {"config.json", "run.json", "bergamot.json"}

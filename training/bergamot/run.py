@@ -27,13 +27,8 @@ import training.bergamot.objectives.text
 import training.bergamot.optimizers
 import training.bergamot.text_encoders  # noqa: F401
 from spacy_bergamot.encoder.lm_folder import open_model
-from spacy_bergamot.files import (
-    atomic_file,
-    atomic_folder,
-    explained_write_errors,
-    sha256,
-    write_manifest,
-)
+from spacy_bergamot.files import atomic_file, atomic_folder, explained_write_errors, sha256
+from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.preflight import announce
 from spacy_bergamot.text_encoder import (
     EncoderSettings,

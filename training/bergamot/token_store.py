@@ -10,7 +10,8 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.files import atomic_folder, read_manifest, sha256, write_manifest
+from spacy_bergamot.files import atomic_folder, sha256
+from spacy_bergamot.manifest import read_manifest, write_manifest
 from spacy_bergamot.text import normalize
 from spacy_bergamot.text_encoder import EncoderSettings, open_tokenizer
 from training.bergamot.name_tokens import NameTokenizer

@@ -10,10 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from spacy_bergamot.concepts import read_arrow, write_arrow
-from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import read_manifest, write_manifest
 
 KIND = "corpus"
 VERSION = 1
+_FIELDS = {"name": str, "skipped": dict, "facts": dict}
 CONTEXT = 200  # characters on either side of a mention
 
 DOCUMENTS = pa.schema(
@@ -83,7 +85,7 @@ class Corpus:
         RAISES (BergamotError): If a file is missing, truncated, changed or of another version.
         """
         path = Path(folder)
-        manifest = read_manifest(path, kind=KIND, version=VERSION)
+        manifest = read_manifest(path, kind=KIND, version=VERSION, fields=_FIELDS)
         return cls(
             name=manifest["name"],
             documents=read_arrow(path / "documents.arrow"),

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.concepts import read_arrow, write_arrow
-from spacy_bergamot.files import atomic_folder, read_manifest, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import read_manifest, write_manifest
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.metrics import (
     GoldRanks,
@@ -27,6 +28,7 @@ from training.evaluate.systems import EXACT_SEARCH
 
 KIND = "ranked-results"
 VERSION = 1
+_FIELDS = {"choices": dict, "systems": list, "facts": dict}
 RECALL_KS = (1, 2, 4, 8, 16, 32, 64)
 _KS = (1, 2, 4, 5, 8, 16, 32, 64)
 
@@ -81,7 +83,7 @@ class Results:
     @classmethod
     def open(cls, folder: Path) -> "Results":
         """Open a folder that `write` made. RAISES (BergamotError): If it is none, or damaged."""
-        manifest = read_manifest(folder, kind=KIND, version=VERSION)
+        manifest = read_manifest(folder, kind=KIND, version=VERSION, fields=_FIELDS)
         rows = read_arrow(folder / "queries.arrow").to_pylist()
         names = [field.name for field in fields(Query)]
         queries = [_query({name: row[name] for name in names}) for row in rows]

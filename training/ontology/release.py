@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from spacy_bergamot.files import atomic_folder, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import write_manifest
 from training.ontology.records import UMLS, Records, prefix_of
 from training.preprocess.sources import TERMS, write_terms
 

@@ -10,7 +10,8 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.files import atomic_folder, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import write_manifest
 from training.preprocess.hashing import mix
 from training.preprocess.keys import first_rows, string_lengths
 from training.preprocess.names import TrainingNames, concept_hashes

@@ -13,7 +13,8 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.concepts import write_arrow
-from spacy_bergamot.files import atomic_file, atomic_folder, write_manifest
+from spacy_bergamot.files import atomic_file, atomic_folder
+from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.text import normalize
 from training.errors import BergamotError, Errors
 from training.lines import numbered_lines

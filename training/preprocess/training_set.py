@@ -11,7 +11,8 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
-from spacy_bergamot.files import MANIFEST, atomic_folder, read_manifest, sha256, write_manifest
+from spacy_bergamot.files import MANIFEST, atomic_folder, sha256
+from spacy_bergamot.manifest import read_manifest, write_manifest
 from training.errors import BergamotError, Errors
 from training.npy import array_in_parts
 from training.preprocess.graph import csr_indptr, graph_edges, homonym_pairs
@@ -22,6 +23,7 @@ from training.preprocess.progress import timed
 
 KIND = "training-set"
 VERSION = 1
+_FIELDS = {"relation_labels": list}
 _ARRAYS = (
     "pairs",
     "node_names_indptr",
@@ -63,7 +65,7 @@ class TrainingSet:
     def open(cls, path: Path | str) -> "TrainingSet":
         """Memory-map a training set. RAISES (BergamotError): If a file is missing or changed."""
         path = Path(path)
-        manifest = read_manifest(path, kind=KIND, version=VERSION)
+        manifest = read_manifest(path, kind=KIND, version=VERSION, fields=_FIELDS)
         arrays = {name: np.load(path / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
         column = read_arrow(path / "names.arrow").column("name").chunk(0)
         return cls(path, manifest, column, **arrays)

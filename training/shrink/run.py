@@ -8,7 +8,8 @@ import numpy as np
 
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
 from spacy_bergamot.errors import Errors as PackageErrors
-from spacy_bergamot.files import atomic_folder, write_manifest
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.text_encoder import (
     EncoderSettings,
     check_folder,

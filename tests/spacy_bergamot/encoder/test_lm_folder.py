@@ -4,6 +4,8 @@ import builtins
 import json
 import pickle
 import shutil
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,14 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from spacy_bergamot.encoder import lm_folder
-from spacy_bergamot.encoder.lm_folder import place_lm
+from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION, place_lm
 from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.loaders import language_model
+from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from tests.plain_models import NAMES, plain_vectors, write_bert, write_xlmr
+from tests.spacy_bergamot.conftest import write_lm
 
 
 @pytest.fixture(scope="module")
@@ -164,3 +169,52 @@ def test_a_folder_that_lacks_a_file_is_refused(copied: Path, tmp_path: Path, mis
         place_lm(copied, tmp_path / "lm", pooling="cls")
     with pytest.raises(BergamotError, match=r"B010.*config\.json, tokenizer\.json"):
         place_lm(tmp_path / "nowhere", tmp_path / "lm", pooling="cls")
+
+
+def with_manifest(lm: Path, path: Path) -> Path:
+    shutil.copytree(lm, path)
+    write_manifest(path, kind=LM_KIND, version=LM_VERSION, fingerprint=fingerprint(path))
+    return path
+
+
+def without_a_line(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(line for line in lines if "num_attention_heads" not in line))
+
+
+def zeroed(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[:-4000] + bytes(4000))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "code"),
+    [
+        ("config.json", without_a_line, "B005"),
+        ("model.safetensors", zeroed, "B006"),
+        ("model.safetensors", lambda path: shutil.copyfile(path.parents[1] / "w", path), "B006"),
+        ("bergamot.json", lambda path: path.unlink(), "B001"),
+        ("model-2.safetensors", lambda path: path.write_bytes(b""), "B112"),
+        ("manifest.json", lambda path: path.write_text("{}"), "B002"),
+    ],
+)
+def test_a_model_that_is_not_as_its_manifest_says_is_refused(
+    lm: Path, tmp_path: Path, name: str, change: Callable[[Path], object], code: str
+):
+    folder = with_manifest(lm, tmp_path / "lm")
+    other = write_lm(tmp_path / "other", seed=1)
+    shutil.copyfile(other / "model.safetensors", tmp_path / "w")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        language_model(str(folder))(tmp_path / "first")
+    change(folder / name)
+    for take in (language_model(str(folder)), lambda _: TextEncoder.open(folder)):
+        with pytest.raises(BergamotError, match=code) as error:
+            take(tmp_path / "target")
+        assert name in str(error.value)
+    assert not (tmp_path / "target").exists()
+
+
+def test_a_model_without_a_manifest_is_taken_with_a_warning(lm: Path, tmp_path: Path):
+    with pytest.warns(UserWarning, match=r"W110.*/lm "):
+        language_model(str(lm))(tmp_path / "target")

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.files import read_manifest
 from spacy_bergamot.loaders import alias_index, language_model
+from spacy_bergamot.manifest import read_manifest
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from tests.training.shrink.conftest import NAMES, SIZES, save, write_unigram
 from training.__main__ import app
