@@ -170,6 +170,8 @@ class Errors(metaclass=Coded):
         "Choose bf16 or fp32."
     )
     T237 = "No piece of the vocabulary is in the script '{value}'. Choose one of: {choices}."
+    T255 = "There is nothing to make pairs of. Give --pairs, --bitext or --mentions."
+    T256 = "{path} is a folder where a file is wanted. Give one of the files in it."
     T301 = "{path} is missing. Preprocessing writes it; or correct the path."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."
