@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
 from spacy_bergamot.distinct import group_names
-from spacy_bergamot.engines import Engine, Vectors, engine_class
+from spacy_bergamot.engines import Engine, Vectors, engine_class, require_engine
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.hashing import find_keys, string_keys
@@ -133,6 +133,7 @@ class AliasIndex:
         like (AliasIndex | None): Take the weights of 3-grams, the components and the means of
             languages from there, so that scores compare.
         """
+        require_engine(engine)
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
             strings = _write_strings(folder, table)

@@ -17,6 +17,8 @@ import spacy
 from spacy.language import Language
 
 from spacy_bergamot.concepts import SCHEMAS, ConceptTable
+from spacy_bergamot.encoder.lm_folder import find_lm
+from spacy_bergamot.engines import require_engine
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.factory import MIXED_GENERATOR
 from spacy_bergamot.languages import lat
@@ -34,6 +36,8 @@ def build_pipeline(
     lang: str = "xx",
     nlp: Language | None = None,
     pooling: str | None = None,
+    max_length: int | None = None,
+    prefix: str | None = None,
     engine: str = "nmslib",
     settings: dict[str, Any] | None = None,
     device: str = "cpu",
@@ -43,24 +47,31 @@ def build_pipeline(
     """Return a pipeline that links with any language model and any knowledge base.
 
     lm (str | Path): Hugging Face folder, such as one of SapBERT, BERGAMOT, sentence-transformers
-        or XLM-R. Weights that are no safetensors and other tokenizers are converted.
+        or XLM-R, or the name of one on the hub, which is fetched. Weights that are no safetensors
+        and other tokenizers are converted.
     concepts (str | Path | ConceptTable | Mapping): Concept table, or its folder, such as
-        `python -m training kb` makes; or a dict of names by concept id, the preferred one first.
+        `python -m spacy bergamot kb` makes; or a dict of names by concept id, the preferred one
+        first.
     lang (str): Of a new pipeline, and of the names in a dict.
     nlp (Language | None): Pipeline that gets the linker; None makes one that finds mentions by
         dictionary.
     pooling (str | None): "cls" or "mean"; None for what the folder says.
+    max_length (int | None): Tokens kept of a name; None for what the folder says, else 25.
+    prefix (str | None): Written before every name, as "query: " for E5.
     engine (str), settings (dict | None): See `spacy_bergamot.engines`.
     device (str), precision (str): Of the language model while it encodes the aliases.
     vectors (str | Path | None): Folder that keeps the vectors, to go on after an interruption.
     RETURNS (Language): `nlp`, or the new pipeline.
     RAISES (BergamotError): B080 if neither folder nor `pooling` says the pooling, B086 for a
-        concept without a name, B090 for a name with a control character, else as `place_lm`
-        and `ConceptTable.open`.
+        concept without a name, B090 for a name with a control character, B106 for a language that
+        spaCy has not, else as `find_lm`, `place_lm`, `require_engine` and `ConceptTable.open`.
     """
+    require_engine(engine)
+    is_new = nlp is None
+    nlp = nlp or _blank(lang)
+    source = find_lm(lm)
     with _on_disk(concepts, lang) as table:
-        if nlp is None:
-            nlp = spacy.blank(lang)
+        if is_new:
             mentions: Any = nlp.add_pipe("bergamot_mentions")
             mentions.initialize(lambda: [], nlp=nlp, concepts=concept_table(table))
         index = alias_index(
@@ -72,9 +83,16 @@ def build_pipeline(
             vectors=str(vectors) if vectors else None,
         )
         linker: Any = nlp.add_pipe("bergamot_linker", config={"generator": MIXED_GENERATOR})
-        encoder = language_model(str(lm), pooling)
+        encoder = language_model(str(source), pooling, max_length, prefix=prefix)
         linker.initialize(lambda: [], nlp=nlp, encoder=encoder, index=index)
     return nlp
+
+
+def _blank(lang: str) -> Language:
+    try:
+        return spacy.blank(lang)
+    except ImportError:
+        raise BergamotError(Errors.B106.format(value=lang)) from None
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import mapped_array
-from spacy_bergamot.nmslib_file import map_records, nmslib_build
+from spacy_bergamot.nmslib_file import import_nmslib, map_records, nmslib_build
 from spacy_bergamot.preflight import announce, cores
 
 _FACTS = "engine.json"
@@ -295,6 +295,16 @@ def engine_class(name: str) -> Any:
     return known[name]
 
 
+def require_engine(name: str) -> None:
+    """Raise unless an engine is known and its package can be imported.
+
+    RAISES (BergamotError): B020 for an unknown engine, B022 or B042 without its package.
+    """
+    engine_class(name)
+    if name in _PACKAGES:
+        _PACKAGES[name]()
+
+
 def check_queries(vectors: np.ndarray, dim: int) -> None:
     """Raise B021 unless vectors are finite, of the index's width and not zero."""
     if vectors.ndim != 2 or vectors.shape[1] != dim:
@@ -316,12 +326,15 @@ def to_8_bits(vectors: np.ndarray) -> np.ndarray:
     return rounded
 
 
-def _nmslib_index() -> Any:
+def _nmslib() -> Any:
     try:
-        import nmslib
+        return import_nmslib()
     except ImportError as reason:
         raise BergamotError(Errors.B022.format(reason=reason)) from reason
-    return nmslib.init(method="hnsw", space="cosinesimil")
+
+
+def _nmslib_index() -> Any:
+    return _nmslib().init(method="hnsw", space="cosinesimil")
 
 
 def _hnsw_seconds(count: int, dim: int, m: int, ef_construction: int, threads: int) -> float:
@@ -337,6 +350,9 @@ def _usearch() -> Any:
         message = Errors.B042.format(name="usearch", package="usearch")
         raise BergamotError(message) from None
     return usearch.index
+
+
+_PACKAGES = {"nmslib": _nmslib, "usearch": _usearch}
 
 
 def _blocks(vectors: Vectors) -> Iterator[slice]:

@@ -81,6 +81,8 @@ class Errors(metaclass=Coded):
     B035 = "{path} has not what the component '{name}' saves: {reason}."
     B036 = "{setting} is {value}; a cosine lies between -1 and 1."
     B037 = "{setting} is {value}; it must be at least 1."
+    B036 = "threshold is {value}; a cosine lies between -1 and 1."
+    B037 = "{setting} is {value}; it must be at least {least}."
     B038 = (
         "[initialize.components.{name}] needs concepts. Name them as in configs/linker.cfg, "
         "and give --paths.concepts."
@@ -170,7 +172,10 @@ class Errors(metaclass=Coded):
     B101 = "{path} {reason}; it is left alone. Give another output, or remove it first."
     B102 = "{path} cannot be read: {reason}. Known are: {known}."
     B103 = "Cannot write {form} to '{path}'. Give an output that ends in: {endings}."
-    B104 = "{path} has no column '{column}'; it has: {columns}. Name it by --text-column."
+    B104 = (
+        "Cannot get the language model '{name}': {reason}. Give the path of a Hugging Face folder, "
+        "or the name of a model on a hub that this machine reaches."
+    )
     B105 = (
         "{path}: {reason}, so there is nothing to export. Link first: "
         "python -m spacy bergamot link PIPELINE {path} OUTPUT"

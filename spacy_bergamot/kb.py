@@ -81,15 +81,24 @@ class KnowledgeBase:
         )
 
     def search(self, text: str, *, limit: int = 10) -> list[tuple[Concept, float]]:
-        """Return concepts by name, best first: a name itself, else names that share 3-grams."""
+        """Return concepts by id or name, best first, with a score of at most 1.
+
+        The concept with that id comes first, then those with that name, then those with a name
+        that shares 3-grams.
+
+        limit (int): The most that are returned.
+        """
         name, hits = normalize(text), []
+        best: dict[str, float] = {}
+        concept = self.find(text.strip()) or self.find(text.strip().upper())
+        if concept is not None:
+            best[concept.concept_id] = 1.0
         for number, index in enumerate(self._indexes):
             exact = int(index.lookup([name])[0])
             ((strings, scores),) = index.lexical.search([name], 8 * limit)
             found = [(exact, 1.0)] if exact >= 0 else []
             found += zip(strings.tolist(), scores.tolist(), strict=True)
             hits += [(score, number, string) for string, score in found]
-        best: dict[str, float] = {}
         for score, number, string in sorted(hits, key=lambda hit: (-hit[0], hit[1])):
             for concept_id in self._concepts_of(number, string):
                 best.setdefault(concept_id, score)

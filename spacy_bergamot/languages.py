@@ -8,8 +8,23 @@ LANGUAGES = {
     "ro": "RUM", "bg": "BUL", "hr": "SCR", "et": "EST", "lv": "LAV", "eu": "BAQ", "ca": "CAT",
     "la": "LAT",
 }  # fmt: skip
+_CODES = frozenset(LANGUAGES.values())
 
 
 def lat(code: str) -> str:
-    """Return the code of MRCONSO.RRF of a language: itself, or that of an ISO 639-1 code."""
-    return LANGUAGES.get(code.strip().lower(), code.strip())
+    """Return the code of MRCONSO.RRF of a language: itself, or that of an ISO 639-1 code.
+
+    >>> lat("en"), lat("eng"), lat("ENG"), lat("other")
+    ('ENG', 'ENG', 'ENG', 'other')
+    """
+    code = code.strip()
+    known = LANGUAGES.get(code.lower(), code.upper())
+    return known if known in _CODES else code
+
+
+def iso(code: str) -> str:
+    """Return the ISO 639-1 code of a language: itself, or that of a code of MRCONSO.RRF."""
+    code = code.strip()
+    if code.lower() in LANGUAGES:
+        return code.lower()
+    return next((short for short, long in LANGUAGES.items() if long == lat(code)), code)

@@ -21,19 +21,27 @@ LmLoader = Callable[[Path], None]
 IndexLoader = Callable[[Path, Path], None]
 
 
-def language_model(path: str, pooling: str | None = None) -> LmLoader:
+def language_model(
+    path: str,
+    pooling: str | None = None,
+    max_length: int | None = None,
+    *,
+    prefix: str | None = None,
+) -> LmLoader:
     """Load a Hugging Face folder: put it where the component keeps its files.
 
     Its files are compared with its manifest; without one there is a warning.
 
     pooling (str | None): "cls" or "mean"; None for what the folder says.
+    max_length (int | None): Tokens kept of a name; None for what the folder says, else 25.
+    prefix (str | None): Written before every name; None for what the folder says.
     """
 
     def load(target: Path) -> None:
         if not (Path(path) / MANIFEST).is_file():
             warnings.warn(Warnings.W110.format(path=path), stacklevel=2)
         with explained_write_errors(target):
-            place_lm(Path(path), target, pooling=pooling)
+            place_lm(Path(path), target, pooling=pooling, max_length=max_length, prefix=prefix)
             mark = fingerprint(target)
             write_manifest(target, kind=LM_KIND, version=LM_VERSION, fingerprint=mark)
 

@@ -80,10 +80,10 @@ class LinkerSettings:
                 raise BergamotError(Errors.B036.format(setting=setting, value=value))
         if self.min_probability is not None and not 0 <= self.min_probability <= 1:
             raise BergamotError(Errors.B052.format(value=self.min_probability))
-        for setting in ("k", "ef_search"):
-            if getattr(self, setting) < 1:
-                value = getattr(self, setting)
-                raise BergamotError(Errors.B037.format(setting=setting, value=value))
+        for setting, least in (("k", 1), ("ef_search", 1), ("cache_size", 0)):
+            value = getattr(self, setting)
+            if value < least:
+                raise BergamotError(Errors.B037.format(setting=setting, value=value, least=least))
 
     @property
     def scoring(self) -> str:

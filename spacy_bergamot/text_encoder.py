@@ -166,6 +166,8 @@ class TextEncoder:
         """Return the token ids of every name, special tokens included, in input order."""
         if self.settings.lowercase:
             names = [normalize(name) for name in names]
+        if self.settings.prefix:
+            names = [self.settings.prefix + name for name in names]
         return [encoding.ids for encoding in self.tokenizer.encode_batch_fast(list(names))]
 
     def encode(
@@ -238,8 +240,10 @@ def fingerprint(folder: Path | str) -> str:
     """Return a hash of everything in an LM folder that decides its vectors (hex, 64 digits)."""
     folder = Path(folder)
     check_folder(folder)
-    settings = json.dumps(asdict(EncoderSettings.read(folder)), sort_keys=True)
-    digest = hashlib.sha256(settings.encode())
+    settings = asdict(EncoderSettings.read(folder))
+    if not settings["prefix"]:  # so that models without one keep the hash that they had before
+        del settings["prefix"]
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     files = [folder / "config.json", folder / "tokenizer.json"]
     for path in files + sorted(folder.glob("model*.safetensors")):
         digest.update(f"{path.name}:{sha256(path)}\n".encode())

@@ -174,6 +174,8 @@ class Errors(metaclass=Coded):
         "{path} unpacks to more than {most} MiB, so it is damaged or meant to fill the memory. "
         "Unpack it yourself if it is what it should be, and give the files."
     )
+    T255 = "There is nothing to make pairs of. Give --pairs, --bitext or --mentions."
+    T256 = "{path} is a folder where a file is wanted. Give one of the files in it."
     T301 = "{path} is missing. Preprocessing writes it; or correct the path."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from spacy_bergamot.languages import lat
 from training.ontology.cli import import_ontologies
 from training.preprocess.filters import Filters
 from training.preprocess.release import tables_in
@@ -19,7 +20,9 @@ def kb_cli(
         typer.Argument(help="RRF folder or archive, or ontologies and tables (see `import`)"),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the concept table")],
-    languages: Annotated[str, typer.Option(help="LAT, such as ENG,SPA; all where not given")] = "",
+    languages: Annotated[
+        str, typer.Option(help="Such as ENG,SPA or en,es; all where not given")
+    ] = "",
     vocabularies: Annotated[str, typer.Option(help="SAB; all where not given")] = "",
 ) -> None:
     """Make a concept table: what `python -m spacy bergamot index` wants.
@@ -27,7 +30,7 @@ def kb_cli(
     Reads UMLS's RRF, OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, and custom
     .csv, .tsv and .jsonl. For training use `import` and `preprocess` instead.
     """
-    filters = Filters(languages=_split(languages), sources=_split(vocabularies))
+    filters = Filters(languages=tuple(map(lat, _split(languages))), sources=_split(vocabularies))
     manifest = make_concept_table(sources, output, filters=filters)
     rows = {**manifest["rows"], "languages": manifest["counts"]["aliases_by_language"]}
     typer.echo("\n".join(f"{name:16} {count}" for name, count in rows.items()))

@@ -9,8 +9,11 @@ from training.errors import BergamotError, Errors
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield number (from 1) and text of the lines that are not empty; only a line feed ends one.
 
-    RAISES (BergamotError): T301 for a missing file, T304 for one that is not UTF-8.
+    RAISES (BergamotError): T301 for a missing file, T256 for a folder, T304 for one that is
+        not UTF-8.
     """
+    if path.is_dir():
+        raise BergamotError(Errors.T256.format(path=path))
     if not path.is_file():
         raise BergamotError(Errors.T301.format(path=path))
     with path.open(encoding="utf8", newline="\n") as stream:

@@ -38,6 +38,8 @@ def pairs_cli(
 
     Train on it with `--paths.training_set`, from a base model or from an LM trained before.
     """
+    if not (pairs or bitext or mentions):
+        raise BergamotError(Errors.T255)
     manifest = write_pair_set(output, _all_lines(pairs, bitext, mentions, dictionary))
     typer.echo(f"{manifest['pairs']} pairs of {manifest['names']} names: {output}")
 

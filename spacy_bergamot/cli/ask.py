@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
-from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
+from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.languages import lat
 from spacy_bergamot.linker import BergamotLinker
 from spacy_bergamot.manifest import differences
 from spacy_bergamot.parts import LinkerParts
+from spacy_bergamot.pipelines import load_pipeline
+from spacy_bergamot.text import normalize
 
 
 @bergamot.command("explain")
@@ -24,11 +26,12 @@ def explain_cli(
     ] = "",
     label: Annotated[str, typer.Option(help="Entity label, for types_by_label")] = "",
     context: Annotated[str, typer.Option(help="Text that may define abbreviations")] = "",
+    dropped: Annotated[int, typer.Option(min=0, help="Dropped candidates shown, best first")] = 5,
     as_json: AsJson = False,
 ) -> None:
     """Show how a mention is linked: normal form, hits and scores, filters, decision."""
     with explained():
-        linker, _ = linker_of(load(pipeline))
+        linker, _ = linker_of(load_pipeline(pipeline))
         if lang:
             linker = _of_languages(linker, tuple(map(lat, lang.split(","))))
         found = linker.explain(mention, label, context=context)
@@ -41,10 +44,16 @@ def explain_cli(
         if "probability" in entry:
             parts += f", probability {entry['probability']:.3f}"
         alias = f"{entry['alias']} ({entry['language']}, {entry['source']})"
+        name = linker.kb.cui_to_entity[entry["concept_id"]].canonical_name
+        if normalize(name) != normalize(entry["alias"]):
+            alias += f" = {name}"
         typer.echo(f"  {entry['score']:.4f}  {entry['concept_id']:12} {alias}  [{parts}]")
-    for entry in found["dropped"]:
+    for entry in found["dropped"][:dropped]:
         what = f"{entry['concept_id']:12} {entry['alias']} ({entry['generator']})"
         typer.echo(f"  dropped {entry['score']:.4f}  {what}: {entry['reason']}")
+    more = len(found["dropped"]) - dropped
+    if more > 0:
+        typer.echo(f"  and {more} more dropped (--dropped {more + dropped} shows all)")
     limits = f"threshold {found['threshold']}, min_probability {found['min_probability']}"
     typer.echo(f"Decision: {found['decision']} ({limits})")
 
@@ -52,13 +61,13 @@ def explain_cli(
 @bergamot.command("search")
 def search_cli(
     pipeline: Pipeline,
-    text: Annotated[str, typer.Argument(help="A name, or part of one")],
+    text: Annotated[str, typer.Argument(help="An id, a name, or part of one")],
     limit: Annotated[int, typer.Option(min=1, help="Concepts shown")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Find concepts of the knowledge base by name."""
+    """Find concepts of the knowledge base by id or name."""
     with explained():
-        linker, _ = linker_of(load(pipeline))
+        linker, _ = linker_of(load_pipeline(pipeline))
         found = linker.kb.search(text, limit=limit)
     if as_json:
         rows = [{"score": score, **asdict(entity)} for entity, score in found]
@@ -73,7 +82,7 @@ def search_cli(
 def info_cli(pipeline: Pipeline, as_json: AsJson = False) -> None:
     """Say what a pipeline links to: release, counts, language model; and check its files."""
     with explained():
-        nlp = load(pipeline)
+        nlp = load_pipeline(pipeline)
         linker, name = linker_of(nlp)
         index = linker.parts.index
         manifest = index.manifest

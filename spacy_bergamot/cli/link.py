@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from spacy_bergamot.cli.app import Pipeline, bergamot, explained, linker_of, load
+from spacy_bergamot.cli.app import Pipeline, bergamot, explained, linker_of
 from spacy_bergamot.cli.linking import Linked, link_documents
 from spacy_bergamot.cli.results import Form, Results, form_of
 from spacy_bergamot.cli.sources import Kind, Source
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.pipelines import load_pipeline
 from spacy_bergamot.spans import spans_of
 
 Output = Annotated[
@@ -80,7 +81,7 @@ def link_cli(
         found = Source.at(source, kind=kind, text_column=text_column, lines=lines)
         form = form_of(output, form)
         uris = _systems(systems)
-        nlp = load(pipeline, device=device)
+        nlp = load_pipeline(pipeline, device=device)
         linker, name = linker_of(nlp)
         entries = found.read(nlp.vocab)
         stream = link_documents(nlp, entries, n_process=n_process, batch_size=batch_size)
@@ -111,7 +112,7 @@ def export_cli(
             raise BergamotError(Errors.B105.format(path=source, reason=reason))
         form = form_of(output, form)
         uris = _systems(systems)
-        nlp = load(pipeline)
+        nlp = load_pipeline(pipeline)
         linker, _ = linker_of(nlp)
         docs = (Linked(entry.text, entry.facts) for entry in found.read(nlp.vocab))
         results = Results(output, form, linker, candidates, kb_url, uris, knowledge_base)

@@ -13,26 +13,39 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_bergamot.build import build_pipeline
-from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
-from spacy_bergamot.cli.sources import numbered_lines, parse_entry, read_docbin
+from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of
+from spacy_bergamot.cli.results import prepare_folder
+from spacy_bergamot.cli.sources import check_file, numbered_lines, parse_entry, read_docbin
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.held_out import Name, answers
+from spacy_bergamot.pipelines import FACTORY, load_pipeline
 
 Output = Annotated[Path, typer.Argument(help="Folder of the new pipeline")]
 
 
 @bergamot.command("index")
 def index_cli(
-    concepts: Annotated[Path, typer.Argument(help="Concept table: `python -m training kb`")],
-    lm: Annotated[Path, typer.Argument(help="Language model, a Hugging Face folder")],
+    concepts: Annotated[Path, typer.Argument(help="Concept table: `python -m spacy bergamot kb`")],
+    lm: Annotated[str, typer.Argument(help="Language model: Hugging Face folder, or hub name")],
     output: Output,
     pipeline: Annotated[
         str, typer.Option(help="Add the linker to this one; else mentions come by dictionary")
     ] = "",
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Take the place of the linker that it has")
+    ] = False,
     lang: Annotated[str, typer.Option(help="Of a new pipeline")] = "xx",
+    name: Annotated[str, typer.Option(help="Of the pipeline, for its package")] = "",
+    version: Annotated[str, typer.Option(help="Of the pipeline, such as 1.0.0")] = "",
     pooling: Annotated[
         str, typer.Option(help="cls or mean; what the model's folder says where not given")
     ] = "",
+    prefix: Annotated[
+        str | None, typer.Option(help='Written before every name, as "query: " for E5')
+    ] = None,
+    max_length: Annotated[
+        int | None, typer.Option(min=3, help="Tokens kept of a name; as the folder says, else 25")
+    ] = None,
     engine: Annotated[str, typer.Option(help="nmslib, usearch or exact")] = "nmslib",
     dtype: Annotated[
         str | None, typer.Option(help="Of usearch's vectors: bf16, f16, f32, or i8, the smallest")
@@ -47,20 +60,38 @@ def index_cli(
     if dtype is not None and engine != "usearch":
         raise typer.BadParameter("--dtype is of --engine usearch")
     with explained():
+        prepare_folder(output)
         nlp = build_pipeline(
             lm=lm,
             concepts=concepts,
             lang=lang,
-            nlp=load(pipeline) if pipeline else None,
+            nlp=_without_linker(pipeline, replace=replace) if pipeline else None,
             pooling=pooling or None,
+            max_length=max_length,
+            prefix=prefix,
             engine=engine,
             settings={"dtype": dtype} if dtype is not None else None,
             device=device,
             precision=precision,
             vectors=vectors,
         )
+        nlp.meta.update({key: of for key, of in (("name", name), ("version", version)) if of})
         nlp.to_disk(output)
         typer.echo(f"{output}: {', '.join(nlp.pipe_names)}", err=True)
+
+
+def _without_linker(pipeline: str, *, replace: bool) -> Language:
+    """Load a pipeline that a linker is to be added to; its own is taken out if asked.
+
+    RAISES (BergamotError): B046, and B107 if it has a linker that is not to be replaced.
+    """
+    nlp = load_pipeline(pipeline)
+    linkers = [key for key, factory in nlp.pipe_factories.items() if factory == FACTORY]
+    if linkers and not replace:
+        raise BergamotError(Errors.B107.format(name=pipeline, linker=linkers[0]))
+    for key in linkers:
+        nlp.remove_pipe(key)
+    return nlp
 
 
 @bergamot.command("update")
@@ -76,8 +107,9 @@ def update_cli(
     "C1", "alias": "…"}, without alias for the whole concept.
     """
     with explained():
+        prepare_folder(output)
         entries = [_json(changes, *line) for line in numbered_lines(changes) if line[1].strip()]
-        nlp = load(pipeline)
+        nlp = load_pipeline(pipeline)
         linker, name = linker_of(nlp)
         linker.update_index(entries)
         nlp.to_disk(output)
@@ -118,7 +150,10 @@ def calibrate_cli(
     {"text": "…", "entities": [{"start": 0, "end": 5, "concept_id": "C1", "label": "DISO"}]}.
     """
     with explained():
-        nlp = load(pipeline)
+        prepare_folder(output)
+        if not gold.is_dir():
+            check_file(gold)
+        nlp = load_pipeline(pipeline)
         linker, name = linker_of(nlp)
         if held_out:
             made = answers(linker, _names(gold))

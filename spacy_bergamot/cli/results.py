@@ -1,7 +1,9 @@
 """Linked documents out, in the form that the output's ending or --format says."""
 
+import errno
 import gzip
 import json
+import os
 import re
 import sys
 import unicodedata
@@ -69,7 +71,7 @@ def form_of(output: Path, form: Form | None) -> Form:
         message = Errors.B103.format(form=what, path=output, endings=", ".join(endings))
         raise BergamotError(message)
     if form is Form.brat:
-        check_folder(output)
+        prepare_folder(output)
         if output.is_dir() and any(output.iterdir()):
             raise BergamotError(Errors.B101.format(path=output, reason="is not empty"))
     elif output.is_dir():
@@ -78,16 +80,22 @@ def form_of(output: Path, form: Form | None) -> Form:
     return form
 
 
-def check_folder(output: Path) -> None:
-    """Raise B101 if a folder cannot be made since a file stands there."""
+def prepare_folder(output: Path) -> None:
+    """Make the folder that a folder goes into; look whether that can be made, before the work is.
+
+    RAISES (BergamotError): B101 if a file stands there, B007 if its folder cannot be made.
+    """
     if output.exists() and not output.is_dir():
         raise BergamotError(Errors.B101.format(path=output, reason="is a file, no folder"))
+    make_parent(output)
 
 
 def make_parent(output: Path) -> None:
     """Make the folder that an output goes into. RAISES (BergamotError): B007 if that fails."""
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(output.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as reason:
         message = Errors.B007.format(path=output, reason=reason.strerror)
         raise BergamotError(message) from None

@@ -104,7 +104,7 @@ class Source:
     def read(self, vocab: Vocab) -> Iterator[Entry]:
         """Yield the documents.
 
-        RAISES (BergamotError): B002, B048, B049, B057 or B104 for a file that is not what it
+        RAISES (BergamotError): B002, B048, B049, B057 or B102 for a file that is not what it
             should be. A note that cannot be read is an entry with a problem.
         """
         if self.kind is Kind.spacy:
@@ -165,6 +165,8 @@ def open_text(path: Path, *, newline: str | None = None) -> Iterator[TextIO]:
     RAISES (BergamotError): B001, B108, B049 if it is not UTF-8, B002 for a broken .gz.
     """
     options: Any = {"encoding": "utf-8-sig", "newline": newline}
+    if path != STDIN:
+        check_file(path)
     try:
         if path == STDIN:
             sys.stdin.reconfigure(**options)  # type: ignore[union-attr]
@@ -175,10 +177,6 @@ def open_text(path: Path, *, newline: str | None = None) -> Iterator[TextIO]:
         else:
             with path.open(**options) as stream:
                 yield stream
-    except FileNotFoundError:
-        raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path.")) from None
-    except IsADirectoryError:
-        raise BergamotError(Errors.B108.format(path=path)) from None
     except UnicodeDecodeError as reason:
         raise BergamotError(Errors.B049.format(path=path, reason=reason)) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as reason:
@@ -204,15 +202,20 @@ def parse_entry(path: Path, number: int, line: str, *, key: str = "text") -> Fac
     return dict(entry)
 
 
+def check_file(path: Path) -> None:
+    """Raise B001 if there is no such file, B108 if it is a folder."""
+    if path.is_dir():
+        raise BergamotError(Errors.B108.format(path=path))
+    if not path.is_file():
+        raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path."))
+
+
 def read_docbin(path: Path) -> DocBin:
     """Return the documents of a .spacy file.
 
     RAISES (BergamotError): B001 if it is missing, B108 if it is a folder, B002 if it is no DocBin.
     """
-    if path.is_dir():
-        raise BergamotError(Errors.B108.format(path=path))
-    if not path.is_file():
-        raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path."))
+    check_file(path)
     try:
         return DocBin().from_disk(path)
     except Exception as reason:  # zlib, msgpack and KeyError, whatever breaks first
@@ -263,5 +266,6 @@ def _parquet_rows(path: Path, column: str) -> Iterator[Facts]:
 
 def _check_column(path: Path, column: str, columns: Any) -> None:
     if column not in columns:
-        names = ", ".join(columns) or "none"
-        raise BergamotError(Errors.B104.format(path=path, column=column, columns=names))
+        reason = f"it has no column '{column}' (--text-column)"
+        names = f"columns {', '.join(columns)}" if columns else "no columns"
+        raise BergamotError(Errors.B102.format(path=path, reason=reason, known=names))

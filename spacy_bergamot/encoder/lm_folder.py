@@ -19,6 +19,7 @@ LM_FIELDS = {"fingerprint": str}
 _NEEDED = ("config.json", "tokenizer.json")
 _WEIGHTS = "model*.safetensors"
 _READ = (".json", ".safetensors")
+_HUB_FILES = ["*.json", "*.txt", "*.model", _WEIGHTS]
 _KEPT = (".json", ".safetensors", ".txt", ".model")
 _CONFIGS = ("config.json", "tokenizer_config.json")
 _SENTENCEPIECE = {"sentencepiece": "sentencepiece", "google.protobuf": "protobuf"}
@@ -96,6 +97,25 @@ def open_model(folder: Path, **options: Any) -> Any:
     return model
 
 
+def find_lm(name: str | Path) -> Path:
+    """Return the folder of a language model; one that is not here is fetched from the hub.
+
+    name (str | Path): Folder, or name on the hub, whose files are kept in the hub's cache.
+    RAISES (BergamotError): B104 if it is neither here nor there.
+    """
+    if Path(name).exists():
+        return Path(name)
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = Path(snapshot_download(str(name), allow_patterns=_HUB_FILES))
+        if not any(folder.glob(_WEIGHTS)):
+            folder = Path(snapshot_download(str(name), allow_patterns=["pytorch_model*.bin"]))
+    except Exception as reason:
+        raise BergamotError(Errors.B104.format(name=name, reason=reason)) from reason
+    return folder
+
+
 def place_lm(
     source: Path,
     target: Path,
@@ -104,6 +124,7 @@ def place_lm(
     pooling: str | None = None,
     max_length: int | None = None,
     lowercase: bool | None = None,
+    prefix: str | None = None,
 ) -> EncoderSettings:
     """Put a language model at `target`, as safetensors and tokenizer.json, with its settings.
 
@@ -111,7 +132,7 @@ def place_lm(
         without running what is pickled in it; its tokenizer any that transformers can make a fast
         one of.
     anew (bool): Convert also what could be copied as it is.
-    pooling, max_length, lowercase: See `EncoderSettings.read`.
+    pooling, max_length, lowercase, prefix: See `EncoderSettings`; None for what the folder says.
     RETURNS (EncoderSettings): The settings.
     RAISES (BergamotError): B010 without config.json, B083 if it needs code of its own, B085 if
         packages are missing for its tokenizer, else as `verify_files`, `EncoderSettings.read` and
@@ -123,7 +144,7 @@ def place_lm(
     check_no_code(source)
     verify_files(source)
     settings = EncoderSettings.read(
-        source, pooling=pooling, max_length=max_length, lowercase=lowercase
+        source, pooling=pooling, max_length=max_length, lowercase=lowercase, prefix=prefix
     )
     if anew or missing_files(source):
         tokenizer = _fast_tokenizer(source)

@@ -27,17 +27,20 @@ class EncoderSettings:
     pooling (str): "cls", the first token's last hidden state, or "mean" over the real tokens.
     max_length (int): Tokens kept of a name, special tokens included.
     lowercase (bool): Fold a name to its normal form (`spacy_bergamot.text.normalize`) first.
+    prefix (str): Written before every name, as "query: " for E5.
     """
 
     pooling: str
     max_length: int = 25
     lowercase: bool = True
+    prefix: str = ""
 
     def __post_init__(self) -> None:
         if self.pooling not in POOLINGS:
             raise BergamotError(Errors.B011.format(value=self.pooling))
         if self.max_length < 1:
-            raise BergamotError(Errors.B037.format(setting="max_length", value=self.max_length))
+            facts = {"setting": "max_length", "value": self.max_length, "least": 1}
+            raise BergamotError(Errors.B037.format(**facts))
 
     @classmethod
     def read(
@@ -47,6 +50,7 @@ class EncoderSettings:
         pooling: str | None = None,
         max_length: int | None = None,
         lowercase: bool | None = None,
+        prefix: str | None = None,
     ) -> "EncoderSettings":
         """Read a folder's settings; what is given goes before what the folder says.
 
@@ -56,7 +60,12 @@ class EncoderSettings:
         RAISES (BergamotError): B080 if neither says the pooling, B081 or B082 if
             sentence-transformers' files ask for more than these settings can.
         """
-        asked = {"pooling": pooling, "max_length": max_length, "lowercase": lowercase}
+        asked = {
+            "pooling": pooling,
+            "max_length": max_length,
+            "lowercase": lowercase,
+            "prefix": prefix,
+        }
         given = {name: value for name, value in asked.items() if value is not None}
         path = Path(folder) / SETTINGS
         if path.is_file():

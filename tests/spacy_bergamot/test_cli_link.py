@@ -143,7 +143,7 @@ def test_tables(saved: Path, tmp_path: Path):
         assert (first["id"], second["id"]) == ("007", "8")
         assert ids_in([first, second]) == [["C03"], ["C10"]]
         wrong = invoke("link", saved, tmp_path / name, tmp_path / "x.jsonl", status=1).output
-        assert "B104" in wrong
+        assert "B102" in wrong
         assert "note" in wrong
     (tmp_path / "t.parquet").write_bytes(b"PAR1 and no more")
     assert (

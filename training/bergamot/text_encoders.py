@@ -12,13 +12,12 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from spacy_bergamot.encoder.lm_folder import place_lm
+from spacy_bergamot.encoder.lm_folder import find_lm, place_lm
 from spacy_bergamot.encoder.settings import EncoderSettings
 from training.errors import BergamotError, Errors
 from training.registry import registry
 
 BaseModel = Callable[[Path, pa.Array, int], EncoderSettings]
-_HUB_FILES = ["*.json", "*.txt", "*.model", "model*.safetensors"]
 SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 logger = logging.getLogger(__name__)
@@ -43,7 +42,7 @@ def make_huggingface(
     """
 
     def prepare(folder: Path, names: pa.Array, seed: int) -> EncoderSettings:
-        source = Path(name) if Path(name).exists() else fetch_from_hub(name)
+        source = _found(name)
         logger.info("Loading the base language model %s", name)
         return place_lm(
             source, folder, anew=True, pooling=pooling, max_length=max_length, lowercase=lowercase
@@ -196,17 +195,9 @@ def _texts(names: pa.Array) -> list[list[str]]:
     return [names[start : start + 10_000].to_pylist() for start in range(0, len(names), 10_000)]
 
 
-def fetch_from_hub(name: str) -> Path:
-    """Fetch a model into the hub's cache and return its folder there; what is there stays.
-
-    RAISES (BergamotError): T206 if it is not in the cache and cannot be fetched.
-    """
-    from huggingface_hub import snapshot_download
-
+def _found(name: str) -> Path:
+    """Return a model's folder. RAISES (BergamotError): T206 if it is not here nor on the hub."""
     try:
-        folder = Path(snapshot_download(name, allow_patterns=_HUB_FILES))
-        if not any(folder.glob("model*.safetensors")):
-            folder = Path(snapshot_download(name, allow_patterns=["pytorch_model*.bin"]))
-    except Exception as reason:
-        raise BergamotError(Errors.T206.format(name=name, reason=reason)) from reason
-    return folder
+        return find_lm(name)
+    except BergamotError as error:
+        raise BergamotError(Errors.T206.format(name=name, reason=error.__cause__)) from error

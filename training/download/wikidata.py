@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from spacy_bergamot import __version__
 from spacy_bergamot.files import atomic_file
-from spacy_bergamot.languages import LANGUAGES
+from spacy_bergamot.languages import LANGUAGES, iso
 from spacy_bergamot.text import has_letters, normalize
 from training.download.client import TRIES
 from training.errors import BergamotError, Errors
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 def wikidata_cli(
     output: Annotated[Path, typer.Argument(help="Folder for the pages and MRCONSO.RRF")],
-    languages: Annotated[str, typer.Option(help="Codes, such as ru,ko,th,fi")] = "ru,ko,th,fi",
+    languages: Annotated[str, typer.Option(help="Such as ru,ko,th,fi or RUS,KOR")] = "ru,ko,th,fi",
     into: Annotated[
         Path | None, typer.Option(help="A META folder: keep only its concepts and skip its names")
     ] = None,
@@ -53,7 +53,7 @@ def wikidata_cli(
     With `--into META` append MRCONSO.RRF's lines to META's own: cat OUTPUT/MRCONSO.RRF >>
     META/MRCONSO.RRF.
     """
-    codes = [code.strip() for code in languages.split(",") if code.strip()]
+    codes = [iso(code) for code in languages.split(",") if code.strip()]
     counts = fetch_names(output, codes, into=into, page=page, pause=pause, server=server)
     typer.echo(", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from spacy_bergamot.files import atomic_file
+from spacy_bergamot.pipelines import find_pipeline
 from training.evaluate.metrics import GOLDS
 from training.evaluate.protocols import PROTOCOLS
 from training.evaluate.results import Choices
@@ -67,6 +68,8 @@ def evaluate_cli(
     precision: Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")] = "fp32",
 ) -> None:
     """Measure how often the gold concept is retrieved: Acc@k over concepts and over names."""
+    for _, path in map(named, pipeline or []):
+        find_pipeline(path)
     systems = Systems(
         lms={name or "lm": Path(path) for name, path in map(named, lm or [])},
         pipelines={name or "pipeline": path for name, path in map(named, pipeline or [])},

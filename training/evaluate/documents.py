@@ -30,6 +30,8 @@ def read_documents(path: Path, *, spans_key: str | None = None) -> list[Linked]:
     import spacy
     from spacy.tokens import DocBin
 
+    if path.is_dir():
+        raise BergamotError(Errors.T256.format(path=path))
     if not path.is_file():
         raise BergamotError(Errors.T301.format(path=path))
     try:
@@ -42,10 +44,13 @@ def read_documents(path: Path, *, spans_key: str | None = None) -> list[Linked]:
 def link_documents(
     pipeline: str, texts: Sequence[str], *, spans_key: str | None = None
 ) -> list[Linked]:
-    """Run a spaCy pipeline, a folder or a package, over texts."""
-    import spacy
+    """Run a spaCy pipeline, a folder or a package, over texts.
 
-    return [(doc.text, _links(doc, spans_key)) for doc in spacy.load(pipeline).pipe(texts)]
+    RAISES (BergamotError): B046 if there is none of that name.
+    """
+    from spacy_bergamot.pipelines import load_pipeline
+
+    return [(doc.text, _links(doc, spans_key)) for doc in load_pipeline(pipeline).pipe(texts)]
 
 
 def _links(doc: "Doc", spans_key: str | None) -> list[Link]:

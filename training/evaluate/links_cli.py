@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from spacy_bergamot.files import atomic_file
+from spacy_bergamot.pipelines import find_pipeline
 from training.errors import BergamotError, Errors
 from training.evaluate.documents import link_documents, read_documents
 from training.evaluate.spans import score_documents
@@ -37,6 +38,8 @@ def score_links(
 
     RAISES (BergamotError): T144 or T146 if the documents are not the same.
     """
+    if not predicted.endswith(".spacy"):
+        find_pipeline(predicted)
     golds = read_documents(gold, spans_key=spans_key)
     if predicted.endswith(".spacy"):
         guesses = read_documents(Path(predicted), spans_key=spans_key)

@@ -92,11 +92,11 @@ def rank_with_pipeline(
 
     noted (dict | None): Gets the fingerprints `lm` and `index`, and as `own` the share of the
         mentions, in percent, that are names of the pipeline's knowledge base.
-    RAISES (BergamotError): T142 if the pipeline has no linker.
+    RAISES (BergamotError): B046 if there is no such pipeline, T142 if it has no linker.
     """
-    import spacy
+    from spacy_bergamot.pipelines import load_pipeline
 
-    nlp = spacy.load(path)
+    nlp = load_pipeline(path)
     names = [name for name, factory in nlp.pipe_factories.items() if factory == _FACTORY]
     if not names:
         raise BergamotError(Errors.T142.format(path=path, pipes=", ".join(nlp.pipe_names)))

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.languages import lat
 from spacy_bergamot.preflight import announce
 from training.errors import BergamotError, Errors
 from training.preprocess.buckets import Caps
@@ -29,7 +30,7 @@ def preprocess_cli(
         Path, typer.Argument(help="Folder with MRCONSO.RRF (or .gz), or a release's zip")
     ],
     output: Annotated[Path, typer.Argument(help="Folder for kb/, train/ and eval/")],
-    languages: Annotated[str, typer.Option(help=f"LAT, such as ENG,SPA; {_LIST}")] = "",
+    languages: Annotated[str, typer.Option(help=f"Such as ENG,SPA or en,es; {_LIST}")] = "",
     sources: Annotated[str, typer.Option(help=f"SAB; {_LIST}")] = "",
     term_types: Annotated[str, typer.Option(help=f"TTY; {_LIST}")] = "",
     semantic_types: Annotated[str, typer.Option(help=f"TUI, such as T047; {_LIST}")] = "",
@@ -78,7 +79,7 @@ def preprocess_cli(
     """Turn a knowledge base in RRF form into concept table, training set and held-out names."""
     keep_freed_memory()
     filters = Filters(
-        languages=_split(languages),
+        languages=tuple(map(lat, _split(languages))),
         sources=_split(sources),
         term_types=_split(term_types),
         suppress=SUPPRESSED if suppress else (),
@@ -93,7 +94,7 @@ def preprocess_cli(
         caps=Caps(cap_english, cap_monolingual, cap_crosslingual),
         english_crosslingual_only=english_crosslingual_only,
         relation_label=relation_label,
-        train_languages=_split(train_languages),
+        train_languages=tuple(map(lat, _split(train_languages))),
         add_inverses=add_inverses,
         held_out=held_out,
         valid_concepts=valid_concepts,

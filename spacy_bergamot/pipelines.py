@@ -1,0 +1,51 @@
+"""Pipelines by name: an installed package or a folder."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spacy_bergamot.errors import BergamotError, Errors
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+FACTORY = "bergamot_linker"
+
+
+def find_pipeline(name: str) -> Path:
+    """Return the folder of a pipeline, without loading it.
+
+    name (str): Installed package or folder.
+    RAISES (BergamotError): B046 if there is none of that name.
+    """
+    import spacy
+
+    folder = Path(name)
+    if spacy.util.is_package(name):
+        package = spacy.util.get_package_path(name)
+        meta = spacy.util.get_model_meta(package)
+        folder = package / f"{meta['lang']}_{meta['name']}-{meta['version']}"
+    if not (folder / "config.cfg").is_file():
+        reason = "it is no installed package, and no folder with a config.cfg"
+        raise BergamotError(Errors.B046.format(name=name, reason=reason))
+    return folder
+
+
+def load_pipeline(name: str, *, device: str | None = None) -> "Language":
+    """Load a pipeline.
+
+    name (str): Installed package or folder.
+    device (str | None): Of its linkers' language models; None for what the config says.
+    RAISES (BergamotError): B046 if there is none of that name, or its files cannot be read.
+    """
+    import spacy
+
+    folder = find_pipeline(name)
+    settings: dict[str, Any] = {}
+    if device is not None:
+        components: dict[str, Any] = spacy.util.load_config(folder / "config.cfg")["components"]
+        linkers = (key for key, of in components.items() if of.get("factory") == FACTORY)
+        settings = {"components": {key: {"device": device} for key in linkers}}
+    try:
+        return spacy.load(name, config=settings)
+    except OSError as reason:
+        raise BergamotError(Errors.B046.format(name=name, reason=reason)) from None
