@@ -45,7 +45,12 @@ setup(
     long_description_content_type="text/markdown",
     license="MIT",
     python_requires=">=3.10,<3.14",
-    packages=["spacy_bergamot", "spacy_bergamot.cli", "spacy_bergamot.encoder"],
+    packages=[
+        "spacy_bergamot",
+        "spacy_bergamot.cli",
+        "spacy_bergamot.encoder",
+        "spacy_bergamot.mentions",
+    ],
     package_data={"spacy_bergamot": ["py.typed"]},
     install_requires=[
         "nmslib>=2.1.1",

@@ -15,8 +15,6 @@ A folder, memory-mapped, without pickle:
 - manifest.json      fingerprint of the language model, engine, counts, checksums.
 """
 
-import hashlib
-import json
 import logging
 import shutil
 from collections.abc import Sequence
@@ -30,7 +28,12 @@ from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
 from spacy_bergamot.distinct import group_names
 from spacy_bergamot.engines import Engine, Vectors, engine_class
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import atomic_folder, checked_manifest, write_manifest
+from spacy_bergamot.files import (
+    atomic_folder,
+    checked_manifest,
+    files_fingerprint,
+    write_manifest,
+)
 from spacy_bergamot.hashing import find_keys, string_keys
 from spacy_bergamot.language_bias import LanguageBias
 from spacy_bergamot.lexical import LexicalIndex
@@ -177,8 +180,7 @@ class AliasIndex:
     @property
     def fingerprint(self) -> str:
         """Hash of the checksums of all its files (hex, 64 digits)."""
-        text = json.dumps(self.manifest["files"], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return files_fingerprint(self.manifest)
 
     def lookup(self, names: Sequence[str]) -> np.ndarray:
         """Return the string ids of names in normal form, int64 (len(names),); -1 if unknown."""

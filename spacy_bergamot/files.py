@@ -126,6 +126,12 @@ def write_manifest(folder: Path, *, kind: str, version: int, **fields: Any) -> d
     return manifest
 
 
+def files_fingerprint(manifest: dict[str, Any]) -> str:
+    """Hash the checksums of all files in a manifest (hex, 64 digits)."""
+    text = json.dumps(manifest["files"], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def read_manifest(folder: Path, *, kind: str, version: int, checksums: bool = True) -> dict:
     """Read and check a manifest: its kind, its version, and every file that it lists.
 

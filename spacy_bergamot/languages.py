@@ -10,6 +10,16 @@ LANGUAGES = {
 }  # fmt: skip
 
 
+NO_LANGUAGE = ("", "xx", "mul", "und", "zxx")
+"""What is written where a name is of no language, or of any."""
+
+
 def lat(code: str) -> str:
-    """Return the code of MRCONSO.RRF of a language: itself, or that of an ISO 639-1 code."""
-    return LANGUAGES.get(code.strip().lower(), code.strip())
+    """Return the code of MRCONSO.RRF of a language: itself, or that of an ISO 639-1 code.
+
+    >>> lat("de"), lat("zh-Hans"), lat("GER"), lat("ger")
+    ('GER', 'CHI', 'GER', 'GER')
+    """
+    code = code.strip()
+    known = LANGUAGES.get(code.lower().replace("_", "-").partition("-")[0])
+    return known or (code.upper() if code.upper() in LANGUAGES.values() else code)
