@@ -13,6 +13,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_bergamot.build import build_pipeline
+from spacy_bergamot.changes import ChangeError
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
 from spacy_bergamot.cli.documents import numbered_lines, parse_entry, read_docbin
 from spacy_bergamot.errors import BergamotError, Errors
@@ -75,10 +76,18 @@ def update_cli(
     "C1", "alias": "…"}, without alias for the whole concept.
     """
     with explained():
-        entries = [_json(changes, *line) for line in numbered_lines(changes) if line[1].strip()]
+        lines = [line for line in numbered_lines(changes) if line[1].strip()]
+        entries = [_json(changes, *line) for line in lines]
         nlp = load(pipeline)
         linker, name = linker_of(nlp)
-        linker.update_index(entries)
+        try:
+            linker.update_index(entries)
+        except ChangeError as error:
+            number, text = lines[error.number - 1]
+            message = Errors.B051.format(
+                number=f"{error.number} ({changes}:{number})", entry=text[:80], reason=error.reason
+            )
+            raise BergamotError(message) from None
         nlp.to_disk(output)
         counts = linker.parts.changes.counts if linker.parts.changes else {}
         typer.echo(f"{output}: {name} with {counts}", err=True)
