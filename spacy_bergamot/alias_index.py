@@ -15,8 +15,6 @@ A folder, memory-mapped, without pickle:
 - manifest.json      fingerprint of the language model, engine, counts, checksums.
 """
 
-import hashlib
-import json
 import logging
 import shutil
 from collections.abc import Sequence
@@ -34,7 +32,7 @@ from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.hashing import find_keys, string_keys
 from spacy_bergamot.language_bias import LanguageBias
 from spacy_bergamot.lexical import LexicalIndex
-from spacy_bergamot.manifest import checked_manifest, write_manifest
+from spacy_bergamot.manifest import checked_manifest, files_fingerprint, write_manifest
 from spacy_bergamot.projection import Projected, Projection
 from spacy_bergamot.text import has_letters, normalize
 from spacy_bergamot.text_encoder import Encodes, TextEncoder
@@ -183,8 +181,7 @@ class AliasIndex:
     @property
     def fingerprint(self) -> str:
         """Hash of the checksums of all its files (hex, 64 digits)."""
-        text = json.dumps(self.manifest["files"], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return files_fingerprint(self.manifest)
 
     def lookup(self, names: Sequence[str]) -> np.ndarray:
         """Return the string ids of names in normal form, int64 (len(names),); -1 if unknown."""

@@ -32,10 +32,20 @@ Key = tuple[str, str | None]  # concept id, and normal form of an alias or None 
 Change = dict[str, Any]
 
 
+class ChangeError(BergamotError):
+    """A change that cannot be made; `number` counts from 1 in those given, `reason` says why."""
+
+    def __init__(self, number: int, entry: Mapping[str, Any], reason: str) -> None:
+        super().__init__(Errors.B051.format(number=number, entry=dict(entry), reason=reason))
+        self.number = number
+        self.reason = reason
+
+
 class Changes:
     """Changes of an index; open them with `Changes.open`, make them with `Changes.write`.
 
     entries (list[dict]): As they were given to `Changes.write`, settled.
+    fingerprint (str): Hash of the entries.
     added (AliasIndex | None): What was added.
     removed (np.ndarray | None): bool, one for every alias of the index: whether it is gone.
     """
@@ -46,6 +56,7 @@ class Changes:
         )
         if manifest["index"] != base.fingerprint:
             raise BergamotError(Errors.B050.format(path=path))
+        self.fingerprint: str = manifest["files"]["changes.jsonl"]["sha256"]
         lines = (path / "changes.jsonl").read_text(encoding="utf8").splitlines()
         self.entries: list[Change] = [json.loads(line) for line in lines]
         self.added: AliasIndex | None = None
@@ -77,9 +88,9 @@ class Changes:
             "remove" may leave out to remove the whole concept; of an addition "language" and
             "source"; of a concept that is new, "name" (the alias where it is left out), "types"
             (TUI that the knowledge base has) and "definition".
-        RAISES (BergamotError): B051, naming the change and what is wrong with it.
+        RAISES (ChangeError): B051, naming the change and what is wrong with it.
         """
-        entries = _settled([*(before.entries if before else ()), *changes], base.table)
+        entries = _settled(before.entries if before else [], changes, base.table)
         added = [entry for entry in entries if entry["action"] == "add"]
         with atomic_folder(path) as folder, tempfile.TemporaryDirectory() as temporary:
             with (folder / "changes.jsonl").open("w", encoding="utf8", newline="\n") as lines:
@@ -112,12 +123,17 @@ class Changes:
         return {"added": added, "removed": len(self.entries) - added}
 
 
-def _settled(changes: Iterable[Mapping[str, Any]], table: ConceptTable) -> list[Change]:
-    """Return what remains of changes once each has had its effect on those before it."""
+def _settled(
+    before: list[Change], changes: Iterable[Mapping[str, Any]], table: ConceptTable
+) -> list[Change]:
+    """Return what remains of changes once each has had its effect on those before it.
+
+    before (list[dict]): What remained of earlier ones.
+    """
     added: dict[Key, Change] = {}
     removed: dict[Key, Change] = {}
     types = set(table.types.column("type").unique().to_pylist())
-    for number, given in enumerate(changes, 1):
+    for number, given in enumerate([*before, *changes], 1 - len(before)):
         try:
             entry, key = _checked(given, types, table)
             known: set[Key] = {(key[0], name) for name in _names(table, key[0])}
@@ -126,8 +142,7 @@ def _settled(changes: Iterable[Mapping[str, Any]], table: ConceptTable) -> list[
             else:
                 _remove(entry, key, known, added, removed)
         except ValueError as reason:
-            message = Errors.B051.format(number=number, entry=dict(given), reason=reason)
-            raise BergamotError(message) from None
+            raise ChangeError(number, given, str(reason)) from None
     return [*removed.values(), *added.values()]
 
 

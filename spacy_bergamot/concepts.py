@@ -17,14 +17,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder
-from spacy_bergamot.manifest import read_manifest, write_manifest
+from spacy_bergamot.manifest import files_fingerprint, read_manifest, write_manifest
 
 KIND = "concept-table"
 PARENT_RELATIONS = ("PAR", "RB")
@@ -105,6 +105,14 @@ class Concept:
         return asdict(self)
 
 
+class Name(NamedTuple):
+    """An alias as it is written, its language, and its concept's semantic group ("" without)."""
+
+    alias: str
+    language: str
+    group: str
+
+
 class ConceptTable:
     """A knowledge base on disk, memory-mapped; open it with `ConceptTable.open`."""
 
@@ -133,6 +141,11 @@ class ConceptTable:
                 write_arrow(folder / f"{name}.arrow", tables[name].cast(schema))
             rows = {name: tables[name].num_rows for name in SCHEMAS}
             return write_manifest(folder, kind=KIND, version=VERSION, rows=rows, **facts)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the checksums of all its files (hex, 64 digits)."""
+        return files_fingerprint(self.manifest)
 
     def __len__(self) -> int:
         return self.concepts.num_rows
@@ -201,6 +214,11 @@ class ConceptTable:
     def name(self, row: int) -> str:
         """Return the preferred name of the concept in a row."""
         return str(self.column("concepts", "name")[row].as_py())
+
+    def group(self, row: int) -> str:
+        """Return the semantic group that mentions of the concept in a row are labelled with."""
+        groups = self.rows_of("types", row)["group"].to_pylist()
+        return groups[-1] if groups else ""
 
     def concept(self, row: int) -> Concept:
         """Return one concept with everything known of it."""

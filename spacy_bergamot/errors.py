@@ -200,6 +200,15 @@ class Errors(metaclass=Coded):
         "the folder again."
     )
 
+    B095 = (
+        "'{name}' marks the names of another knowledge base (fingerprint {found}) than '{linker}' "
+        "links to ({expected}). Initialise both from one concept table."
+    )
+    B096 = (
+        "'{name}' and '{linker}' are of one knowledge base with different changes. Take both from "
+        "one pipeline; python -m spacy bergamot update changes both."
+    )
+
 
 class Warnings(metaclass=Coded):
     """What deserves a look but stops nothing."""

@@ -1,5 +1,6 @@
 """The factory `bergamot_linker` and its settings."""
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -137,4 +138,6 @@ def make_linker(
         verify=verify,
         scorer=scorer,
     )
-    return BergamotLinker(nlp.vocab, name, settings=settings)
+    linker = BergamotLinker(nlp.vocab, name, settings=settings)
+    linker.home = weakref.ref(nlp)
+    return linker

@@ -1,7 +1,10 @@
 """The knowledge base in hand: `linker.kb`, with scispaCy's names where they exist."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+
+import numpy as np
 
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.changes import Changes
@@ -10,6 +13,7 @@ from spacy_bergamot.concepts import (
     PARENT_RELATIONS,
     Concept,
     ConceptTable,
+    Name,
 )
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.semantic_types import SemanticTypeTree
@@ -53,7 +57,19 @@ class KnowledgeBase:
         return [entry["source"] for entry in self.table.manifest.get("release", [])]
 
     def __len__(self) -> int:
-        return sum(1 for _ in self) if self._is_changed else len(self.table)
+        if not self._is_changed:
+            return len(self.table)
+        named = np.zeros(len(self.table), dtype=bool)
+        named[self.table.keys("aliases")[self._remaining()]] = True
+        added = {concept_id for table in self.tables[1:] for concept_id in table}
+        rows = [self.table.find(concept_id) for concept_id in added]
+        return int(named.sum()) + sum(row is None or not named[row] for row in rows)
+
+    def _remaining(self) -> np.ndarray:
+        """Return the rows of the table's aliases that were not removed, int64."""
+        if self.removed is None:
+            return np.arange(self.table.aliases.num_rows)
+        return np.flatnonzero(~self.removed)
 
     def __iter__(self) -> Iterator[str]:
         if not self._is_changed:
@@ -134,6 +150,17 @@ class KnowledgeBase:
         """Return the number of a concept's names."""
         return len(self._alias_rows(concept_id))
 
+    def aliases_by_language(self) -> dict[str, int]:
+        """Return the number of names in every language."""
+        counts: Counter[str] = Counter()
+        rows = [self._remaining(), *(slice(None) for _ in self.tables[1:])]
+        for table, kept in zip(self.tables, rows, strict=True):
+            column = table.column("aliases", "language")
+            codes = column.indices.to_numpy(zero_copy_only=False)[kept]
+            for language, count in enumerate(np.bincount(codes).tolist()):
+                counts[column.dictionary[language].as_py()] += count
+        return {language: count for language, count in sorted(counts.items()) if count}
+
     def aliases(self, concept_id: str) -> list[dict[str, str]]:
         """Return a concept's names: alias, language, source, term_type."""
         self._row(concept_id)
@@ -183,6 +210,27 @@ class KnowledgeBase:
         rows = [int(row) for row in index.alias_rows(string) if not self._is_gone(number, row)]
         concepts = index.table.keys("aliases")
         return [index.table.concept_id(int(concepts[row])) for row in rows]
+
+    def named(self, alias: str, *, removed: bool = False) -> list[Name]:
+        """Return the names with the normal form of an alias, as they are written.
+
+        removed (bool): Those that were removed too.
+        """
+        found = []
+        for number, index in enumerate(self._indexes):
+            string = int(index.lookup([normalize(alias)])[0])
+            table, rows = index.table, index.alias_rows(string).tolist() if string >= 0 else []
+            concepts = table.keys("aliases")
+            found += [
+                Name(
+                    table.column("aliases", "alias")[row].as_py(),
+                    table.column("aliases", "language")[row].as_py(),
+                    table.group(int(concepts[row])),
+                )
+                for row in sorted(rows)
+                if removed or not self._is_gone(number, row)
+            ]
+        return found
 
     def concepts_named(self, alias: str) -> set[str]:
         """Return the ids of the concepts that have a name, whatever its case."""

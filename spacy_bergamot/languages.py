@@ -11,14 +11,19 @@ LANGUAGES = {
 _CODES = frozenset(LANGUAGES.values())
 
 
+NO_LANGUAGE = ("", "xx", "mul", "und", "zxx")
+"""What is written where a name is of no language, or of any."""
+
+
 def lat(code: str) -> str:
     """Return the code of MRCONSO.RRF of a language: itself, or that of an ISO 639-1 code.
 
-    >>> lat("en"), lat("eng"), lat("ENG"), lat("other")
-    ('ENG', 'ENG', 'ENG', 'other')
+    >>> lat("en"), lat("zh-Hans"), lat("eng"), lat("GER"), lat("other")
+    ('ENG', 'CHI', 'ENG', 'GER', 'other')
     """
     code = code.strip()
-    known = LANGUAGES.get(code.lower(), code.upper())
+    short = code.lower().replace("_", "-").partition("-")[0]
+    known = LANGUAGES.get(short, code.upper())
     return known if known in _CODES else code
 
 

@@ -1,6 +1,7 @@
 """The component `bergamot_linker`: concept ids for the entities of documents in any language."""
 
 import os
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from spacy_bergamot.decision import NIL, Decision
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.kb import KnowledgeBase
 from spacy_bergamot.loaders import IndexLoader, LmLoader
+from spacy_bergamot.mentions.tie import changed_dictionaries, check_dictionaries
 from spacy_bergamot.parts import CALIBRATION, CHANGES, ENCODER, INDEX, NEEDED, LinkerParts
 from spacy_bergamot.rerank import Mention
 from spacy_bergamot.settings import LinkerSettings
@@ -58,6 +60,7 @@ class BergamotLinker(Pipe):
         self._parts: LinkerParts | None = None
         self._cache: OrderedDict[Key, list[Candidate]] = OrderedDict()
         self._process = os.getpid()
+        self.home: weakref.ref[Language] | None = None
         for extension in ("kb_ents", "candidates"):
             if not Span.has_extension(extension):
                 Span.set_extension(extension, default=None)
@@ -107,7 +110,7 @@ class BergamotLinker(Pipe):
 
         Mentions are flattened over all documents; equal ones are looked up once and remembered.
         """
-        parts = self.parts
+        parts = self._checked()
         if os.getpid() != self._process:
             self._after_fork()
         docs = list(docs)
@@ -202,14 +205,19 @@ class BergamotLinker(Pipe):
     def update_index(self, changes: Iterable[Mapping[str, Any]]) -> None:
         """Add and remove concepts and aliases, all of them or none; saved with the pipeline.
 
-        The added names are encoded anew each time, so give many changes at once.
+        The dictionaries of the pipeline's `bergamot_mentions` change with the index. The added
+        names are encoded anew each time, so give many changes at once.
 
         changes (Iterable[dict]): See `Changes.write`.
-        RAISES (BergamotError): B051, naming the change and what is wrong with it.
+        RAISES (ChangeError): B051, naming the change and what is wrong with it.
         """
-        parts, bundle = self.parts, FileBundle.temporary()
-        Changes.write(bundle.path, parts.index, parts.encoder, changes, before=parts.changes)
-        self.take(parts.having(CHANGES, bundle, self.settings))
+        before, bundle = self.parts, FileBundle.temporary()
+        Changes.write(bundle.path, before.index, before.encoder, changes, before=before.changes)
+        after = before.having(CHANGES, bundle, self.settings)
+        dictionaries = changed_dictionaries(self, before, after)
+        self.take(after)
+        for dictionary, changed in dictionaries:
+            dictionary.take(changed)
 
     def calibrate(
         self, examples: Iterable[Example], *, precision: float | None = None
@@ -255,9 +263,9 @@ class BergamotLinker(Pipe):
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
         """Map the parts from a folder and check them against each other."""
-        return self.take(
-            LinkerParts.from_disk(path, self.settings, name=self.name, exclude=exclude)
-        )
+        self.take(LinkerParts.from_disk(path, self.settings, name=self.name, exclude=exclude))
+        self._checked()
+        return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the parts as msgpack."""
@@ -265,7 +273,9 @@ class BergamotLinker(Pipe):
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
         """Restore the parts into temporary folders of the component's own."""
-        return self.take(LinkerParts.from_bytes(data, self.settings, name=self.name))
+        self.take(LinkerParts.from_bytes(data, self.settings, name=self.name))
+        self._checked()
+        return self
 
     def __reduce__(self) -> tuple:
         """Pickle the files' path, or their bytes where the component owns them.
@@ -280,6 +290,11 @@ class BergamotLinker(Pipe):
         self._parts = parts
         self._cache.clear()
         return self
+
+    def _checked(self) -> LinkerParts:
+        """Return the parts, unless what marks the mentions is of another knowledge base."""
+        check_dictionaries(self, self.parts, spans_key=self.settings.spans_key)
+        return self.parts
 
     def _after_fork(self) -> None:
         """A fork after torch has used several threads hangs unless it uses one."""

@@ -46,6 +46,12 @@ def write_manifest(folder: Path, *, kind: str, version: int, **fields: Any) -> d
     return manifest
 
 
+def files_fingerprint(manifest: Mapping[str, Any]) -> str:
+    """Hash the checksums of all files in a manifest (hex, 64 digits)."""
+    text = json.dumps(manifest["files"], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def listed(folder: Path) -> list[str]:
     """Return the names of what a manifest of a folder lists: every file in it but the manifest."""
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())

@@ -155,8 +155,8 @@ class LinkerParts:
             "written_by": manifest["written_by"],
             "lm": manifest["lm_fingerprint"],
             "index": self.index.fingerprint,
-            "concepts": manifest["concepts"],
-            "aliases": manifest["aliases"],
+            "concepts": len(self.kb),
+            "aliases": sum(self.kb.aliases_by_language().values()),
             "sources": {entry["source"]: entry["version"] for entry in manifest["release"]},
         }
         if self.changes is not None:

@@ -17,10 +17,14 @@ def normalize(name: str) -> str:
     >>> normalize("  Crohn’s\\u00a0 DISEASE ")
     'crohn’s disease'
     """
+    return " ".join(unify(name).lower().split())
+
+
+def unify(name: str) -> str:
+    """Return NFKC without invisible breaks; case and spaces stay."""
     if name.isascii():
-        return " ".join(name.lower().split())
-    folded = unicodedata.normalize("NFKC", name.translate(_INVISIBLE)).lower()
-    return " ".join(folded.split())
+        return name
+    return unicodedata.normalize("NFKC", name.translate(_INVISIBLE))
 
 
 def has_letters(name: str) -> bool:

@@ -11,6 +11,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.languages import lat
 from spacy_bergamot.linker import BergamotLinker
 from spacy_bergamot.manifest import differences
+from spacy_bergamot.mentions.tie import dictionaries_beside
 from spacy_bergamot.parts import LinkerParts
 from spacy_bergamot.pipelines import load_pipeline
 from spacy_bergamot.text import normalize
@@ -93,9 +94,8 @@ def info_cli(pipeline: Pipeline, as_json: AsJson = False) -> None:
             "pipeline": f"{nlp.lang}_{nlp.meta['name']} {nlp.meta['version']}",
             "component": name,
             **linker.parts.provenance,
-            "languages": index.table.manifest["counts"].get("aliases_by_language", {})
-            if "counts" in index.table.manifest
-            else {},
+            "languages": linker.kb.aliases_by_language(),
+            **_dictionaries(linker),
             "engine": manifest["engine"],
             "vectors": f"{manifest['vectors']} of width {manifest['dim']}",
             "licence": nlp.meta.get("license") or "not said",
@@ -108,6 +108,14 @@ def info_cli(pipeline: Pipeline, as_json: AsJson = False) -> None:
         if isinstance(value, dict):
             value = ", ".join(f"{name} {entry}".strip() for name, entry in value.items())
         typer.echo(f"{key:12} {value}")
+
+
+def _dictionaries(linker: BergamotLinker) -> dict[str, str]:
+    """Return what the pipeline finds mentions by: names and languages, by component."""
+    return {
+        other.name: f"{len(other.keys)} names in {len(other.keys.languages)} languages"
+        for other in dictionaries_beside(linker)
+    }
 
 
 def _of_languages(linker: BergamotLinker, languages: tuple[str, ...]) -> BergamotLinker:

@@ -13,6 +13,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_bergamot.build import build_pipeline
+from spacy_bergamot.changes import ChangeError
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of
 from spacy_bergamot.cli.results import prepare_folder
 from spacy_bergamot.cli.sources import check_file, numbered_lines, parse_entry, read_docbin
@@ -108,10 +109,18 @@ def update_cli(
     """
     with explained():
         prepare_folder(output)
-        entries = [_json(changes, *line) for line in numbered_lines(changes) if line[1].strip()]
+        lines = [line for line in numbered_lines(changes) if line[1].strip()]
+        entries = [_json(changes, *line) for line in lines]
         nlp = load_pipeline(pipeline)
         linker, name = linker_of(nlp)
-        linker.update_index(entries)
+        try:
+            linker.update_index(entries)
+        except ChangeError as error:
+            number, text = lines[error.number - 1]
+            message = Errors.B051.format(
+                number=f"{error.number} ({changes}:{number})", entry=text[:80], reason=error.reason
+            )
+            raise BergamotError(message) from None
         nlp.to_disk(output)
         counts = linker.parts.changes.counts if linker.parts.changes else {}
         typer.echo(f"{output}: {name} with {counts}", err=True)

@@ -1,10 +1,15 @@
+import time
+
+import numpy as np
 import pytest
 import spacy
+from spacy.tokens import Doc, Span
 
 from spacy_bergamot.build import write_names
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.loaders import concept_table
-from spacy_bergamot.mentions import split_tokens
+from spacy_bergamot.mentions import Place, exact_spans, split_tokens
+from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts
 
 
 def mentions(nlp, text):
@@ -45,6 +50,17 @@ def test_names_of_concepts_without_a_type_are_mentions_too(tmp_path):
         ("MRI and mri", [("MRI", "PROC")]),
         ("coldly cold-hearted", [("cold", "DISO")]),
         ("", []),
+        (
+            "MRI、MRI。高血圧、「糖尿病」",
+            [("MRI", "PROC")] * 2 + [("高血圧", "DISO"), ("糖尿病", "DISO")],
+        ),
+        ("（MRI）を施行", [("MRI", "PROC")]),
+        ("高血圧(MRI)後", [("高血圧", "DISO"), ("MRI", "PROC")]),
+        ("ＭＲＩとＤｉａｂｅｔｅｓ", [("ＭＲＩ", "PROC"), ("Ｄｉａｂｅｔｅｓ", "DISO")]),
+        ("インスリン・アスピリン、ｲﾝｽﾘﾝ", [("インスリン", "CHEM"), ("ｲﾝｽﾘﾝ", "CHEM")]),
+        ("\u200b高血\u200b圧\u200b", [("高血\u200b圧", "DISO")]),
+        ("dia\u00adbetes", [("dia\u00adbetes", "DISO")]),
+        ("fever\u3000cold\n", [("fever", "DISO"), ("cold", "DISO")]),
     ],
 )
 def test_longest_aliases_are_marked(matcher, text, expected):
@@ -84,10 +100,142 @@ def test_a_span_group_may_overlap(matcher):
     assert not doc.ents
 
 
+def dictionary(tmp_path, names, lang="xx", **config):
+    """Make a matcher of names by concept id, {language: [name, ...]} each."""
+    known = {key: ("T047", {"ENG": [f"{key} x"], **by}) for key, by in names.items()}
+    path = write_concepts(
+        tmp_path / "own", known | {key: CONCEPTS[key] for key in ("C01", "C03", "C06")}
+    )
+    nlp = spacy.blank(lang)
+    pipe = nlp.add_pipe("bergamot_mentions", config=config)
+    pipe.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(path)))
+    return nlp
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "expected"),
+    [
+        (["B型肝炎", "C型肝炎"], "B型肝炎、C型肝炎", ["B型肝炎", "C型肝炎"]),
+        (["2型糖尿病", "糖尿病", "高血圧症"], "高血圧症、2型糖尿病。", ["高血圧症", "2型糖尿病"]),
+        (["COPD"], "肺病（COPD）。", ["COPD"]),
+        (["ヘリコバクター・ピロリ"], "ヘリコバクター・ピロリ感染", ["ヘリコバクター・ピロリ"]),
+        (["IgA血管炎性紫斑病"], "IgA血管炎性紫斑病", ["IgA血管炎性紫斑病"]),
+        (["ไข้", "ความดันโลหิตสูง"], "มีไข้และความดันโลหิตสูง", ["ไข้", "ความดันโลหิตสูง"]),
+        (["ไต"], "ไตรมาส ไต ไตๆ", ["ไต", "ไต", "ไต"]),
+        (["กา"], "กาล การ กำ", ["กา", "กา"]),
+        (["กล"], "กลำ", []),
+    ],
+)
+def test_borders_in_scripts_without_spaces(tmp_path, names, text, expected):
+    nlp = dictionary(tmp_path, {"Z1": {"JPN": names}})
+    assert [mention for mention, _ in mentions(nlp, text)] == expected
+
+
+LUNG = {"L1": {"DUT": ["long", "dikke darm"]}, "L2": {"ENG": ["darm"], "": ["long x"]}}
+
+
+@pytest.mark.parametrize("code", ["ENG", "en", "eng", "en-GB"])
+def test_names_of_some_languages(tmp_path, code):
+    assert mentions(dictionary(tmp_path, LUNG), "Long, darm") == [
+        ("Long", "DISO"),
+        ("darm", "DISO"),
+    ]
+    nlp = dictionary(tmp_path, LUNG, languages=[code])
+    assert mentions(nlp, "Long, darm, long x") == [("darm", "DISO"), ("long x", "DISO")]
+    doc = nlp.make_doc("Long, darm, dikke darm")
+    doc.user_data["language"] = "nl"
+    assert [ent.text for ent in nlp(doc).ents] == ["Long", "dikke darm"]
+    doc = nlp.make_doc("Long, darm, dikke darm")
+    doc.user_data["language"] = ["DUT", code]
+    assert [ent.text for ent in nlp(doc).ents] == ["Long", "darm", "dikke darm"]
+
+
+def test_a_language_that_no_name_has(tmp_path):
+    with pytest.raises(BergamotError, match="B033"):
+        dictionary(tmp_path, LUNG, languages=["fi"])
+
+
+def test_a_name_of_two_groups_has_the_one_that_is_asked_for(matcher):
+    assert mentions(matcher(), "a cold") == [("cold", "DISO")]
+    assert mentions(matcher(groups=["PHEN"]), "a cold") == [("cold", "PHEN")]
+
+
 def test_tokens_are_split_without_changing_the_text():
     doc = spacy.blank("xx")("ab患者は高血圧 x")
-    split_tokens(doc, {2, 5, 7})
+    doc = split_tokens(doc, {2, 5, 7})
     assert [token.text_with_ws for token in doc] == ["ab", "患者は", "高血", "圧 ", "x"]
+
+
+def test_what_is_annotated_goes_over_to_split_tokens():
+    nlp = spacy.blank("xx")
+    words = ["ab患者は高血圧", "x", "糖尿病", "。"]
+    doc = Doc(
+        nlp.vocab,
+        words,
+        [True, False, False, False],
+        tags=["N", "X", "N", "P"],
+        lemmas=["l", "m", "n", "o"],
+        heads=[1, 1, 1, 2],
+        deps=["a", "ROOT", "b", "c"],
+        user_data={"language": "JPN"},
+    )
+    doc.set_ents([Span(doc, 0, 2, label="A", kb_id="C1", span_id="i"), Span(doc, 2, 3, label="B")])
+    doc.spans["sc"] = [Span(doc, 1, 3, label="S", kb_id="C2")]
+    doc.spans["sc"].attrs["by"] = "me"
+    doc.tensor = np.arange(4, dtype="float32")[:, None]
+    doc._context = "context"
+    doc.cats["x"] = 0.5
+    Span.set_extension("note", default=None, force=True)
+    doc.ents[1]._.note = "kept"
+    made = split_tokens(doc, {2, 5, 12, 13})
+    assert made.text == doc.text
+    assert [token.text for token in made] == ["ab", "患者は", "高血圧", "x", "糖", "尿", "病", "。"]
+    before = [(e.text, e.label_, e.kb_id_, e.id_) for e in doc.ents]
+    assert [(e.text, e.label_, e.kb_id_, e.id_) for e in made.ents] == before
+    assert made.ents[1]._.note == "kept"
+    (span,) = made.spans["sc"]
+    assert (span.text, span.label_, span.kb_id_) == ("x糖尿病", "S", "C2")
+    assert made.spans["sc"].attrs == {"by": "me"}
+    assert [token.tag_ for token in made if token.text in words] == ["X", "P"]
+    assert (made[0].lemma_, made[3].lemma_) == ("ab", "m")
+    assert (made[0].head.text, made[1].head.text, made[-1].head.text) == ("x", "ab", "糖")
+    assert [sent.text for sent in made.sents] == [sent.text for sent in doc.sents]
+    assert made.tensor[:, 0].tolist() == [0, 0, 0, 1, 2, 2, 2, 3]
+    assert made.user_data["language"] == "JPN"
+    assert (made._context, made.cats) == ("context", {"x": 0.5})
+    assert split_tokens(doc, {0, 10, 99, -1}) is doc
+
+
+def test_sentences_without_a_parse_stay_whole_where_tokens_are_split():
+    doc = Doc(spacy.blank("xx").vocab, ["高血圧", "糖尿病"], [False, False], sent_starts=[1, 1])
+    made = split_tokens(doc, {1, 4})
+    assert [sent.text for sent in made.sents] == ["高血圧", "糖尿病"]
+
+
+def test_the_context_of_a_stream_stays(matcher):
+    pairs = [("患者は高血圧", 1), ("fever", 2)]
+    found = list(matcher().pipe(pairs, as_tuples=True))
+    assert [(doc.ents[0].text, number) for doc, number in found] == [("高血圧", 1), ("fever", 2)]
+
+
+def test_spans_are_exact_in_scripts_without_spaces_only():
+    doc = spacy.blank("xx")("患者は高血圧 hyperten\u00adsions x")
+    places = [
+        Place(3, 6, "A", "C1"),
+        Place(4, 5, "B"),
+        Place(7, 12, "A"),
+        Place(90, 99, "A"),
+        Place(3, 3, "A"),
+    ]
+    made, spans = exact_spans(doc, places)
+    assert [span and (span.text, span.label_, span.kb_id_) for span in spans] == [
+        ("高血圧", "A", "C1"),
+        ("血", "B", ""),
+        ("hyperten\u00adsions", "A", ""),
+        None,
+        None,
+    ]
+    assert made.text == doc.text
 
 
 def test_round_trips(matcher, tmp_path):
@@ -111,3 +259,24 @@ def test_a_matcher_that_was_never_initialised_raises():
 def test_a_long_document_takes_linear_time(matcher):
     doc = matcher()("fever and 高血圧 " * 5000)
     assert len(doc.ents) == 10_000
+
+
+@pytest.mark.parametrize("piece", ["患者は高血圧、糖尿病と診断された。", "fever ", "x", "é", "。"])
+def test_time_grows_with_the_length_of_a_text(matcher, piece):
+    nlp = matcher()
+    pipe = nlp.get_pipe("bergamot_mentions")
+    seconds = []
+    for size in (25_000, 200_000):
+        words = [(piece * size)[:size]] if piece != "fever " else ["fever"] * (size // 6)
+        doc = Doc(nlp.vocab, words, [piece.endswith(" ")] * len(words))
+        start = time.process_time()
+        pipe(doc)
+        seconds.append(time.process_time() - start)
+    # Eight times the text: 64 times the seconds if it were quadratic.
+    assert seconds[1] < 24 * max(seconds[0], 0.05)
+
+
+def test_an_alias_is_found_however_long_the_others_are(tmp_path):
+    nlp = dictionary(tmp_path, {"Z1": {"ENG": ["x" * 100_000]}})
+    text = "fever " + "x" * 100_000 + " heart " + "x" * 100_001
+    assert [len(ent.text) for ent in nlp(text).ents] == [100_000, 5]

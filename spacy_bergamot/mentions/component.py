@@ -1,0 +1,238 @@
+"""The component `bergamot_mentions`: mentions by dictionary, in any language, without an NER.
+
+It carries the keys of the knowledge base's aliases, not their text: 12 bytes a name. In Chinese,
+Japanese and Thai, which write no spaces, a mention may begin and end inside a token; the token is
+split there, so that entities are exact.
+"""
+
+import weakref
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import srsly
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import filter_spans
+from spacy.vocab import Vocab
+
+from spacy_bergamot.bundle import FileBundle
+from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.mentions.dictionary import MentionKeys
+from spacy_bergamot.mentions.splitting import split_tokens
+from spacy_bergamot.mentions.windows import find_names
+
+UNGROUPED = "MENTION"
+"""Label of the names of a concept without a semantic group."""
+
+Place = tuple[int, int, str]
+"""Start and end in characters, and label."""
+
+
+@Language.factory(
+    "bergamot_mentions",
+    assigns=["doc.ents"],
+    default_config={
+        "max_tokens": 8,
+        "min_length": 3,
+        "groups": [],
+        "languages": [],
+        "spans_key": None,
+    },
+)
+def make_mentions(
+    nlp: Language,
+    name: str,
+    max_tokens: int,
+    min_length: int,
+    groups: list[str],
+    languages: list[str],
+    spans_key: str | None,
+) -> "BergamotMentions":
+    """Make a dictionary matcher; see `BergamotMentions` for the settings."""
+    made = BergamotMentions(
+        nlp.vocab,
+        name,
+        max_tokens=max_tokens,
+        min_length=min_length,
+        groups=groups,
+        languages=languages,
+        spans_key=spans_key,
+    )
+    made.home = weakref.ref(nlp)
+    return made
+
+
+_LIVING: "weakref.WeakSet[BergamotMentions]" = weakref.WeakSet()
+
+
+class BergamotMentions(Pipe):
+    """Mark the longest aliases from left to right, labelled with their semantic group or MENTION.
+
+    Entities that are there already stay. A name in capitals of up to five characters, such as an
+    abbreviation, matches capitals only. A document with `doc.user_data["language"]`, a code or a
+    list of them, is read for the names of these languages.
+
+    max_tokens (int): Longest mention; in scripts without spaces, three times as many characters.
+    min_length (int): Shortest mention in characters; in scripts without spaces 2.
+    groups (list[str]): Semantic groups to mark; all where empty.
+    languages (list[str]): Languages of the names to mark, as GER or de, of documents that do not
+        say theirs; all where empty. Names without a language are always marked.
+    spans_key (str | None): Write `doc.spans[spans_key]`, with overlaps, instead of `doc.ents`.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        name: str = "bergamot_mentions",
+        *,
+        max_tokens: int = 8,
+        min_length: int = 3,
+        groups: Iterable[str] = (),
+        languages: Iterable[str] = (),
+        spans_key: str | None = None,
+    ) -> None:
+        self.vocab = vocab
+        self.name = name
+        self.settings: dict[str, Any] = {
+            "max_tokens": max_tokens,
+            "min_length": min_length,
+            "groups": tuple(groups),
+            "languages": tuple(languages),
+            "spans_key": spans_key,
+        }
+        self.home: weakref.ref[Language] | None = None
+        self.bundle: FileBundle | None = None
+        self._keys: MentionKeys | None = None
+        _LIVING.add(self)
+
+    @staticmethod
+    def living() -> "list[BergamotMentions]":
+        """Return all of this process that are in use."""
+        return list(_LIVING)
+
+    @property
+    def keys(self) -> MentionKeys:
+        """The dictionary. RAISES (BergamotError): B030 if there is none."""
+        if self._keys is None:
+            raise BergamotError(Errors.B030.format(name=self.name))
+        return self._keys
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Mark the mentions of a document; it is another one where tokens had to be split."""
+        found, key = self._find(doc), self.settings["spans_key"]
+        if key is None:
+            found = _free(_longest_first(found), doc)
+        doc = split_tokens(doc, {border for start, end, _ in found for border in (start, end)})
+        spans = [doc.char_span(*place) for place in found]
+        if key is not None:
+            doc.spans[key] = [span for span in spans if span]
+        else:
+            doc.set_ents(filter_spans([*doc.ents, *(span for span in spans if span)]))
+        return doc
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        concepts: Callable[[], ConceptTable] | None = None,
+    ) -> None:
+        """Take the keys of a knowledge base's aliases: spacy_bergamot.ConceptTable.v1."""
+        if concepts is None:
+            raise BergamotError(Errors.B038.format(name=self.name))
+        bundle = FileBundle.temporary()
+        MentionKeys.write(bundle.path, concepts())
+        self.take(bundle)
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save the keys."""
+        self._saved().copy_to(Path(path))
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BergamotMentions":
+        """Map the keys."""
+        return self.take(FileBundle(Path(path)))
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Return the keys as msgpack."""
+        return srsly.msgpack_dumps(self._saved().to_bytes(name=self.name))
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BergamotMentions":
+        """Restore the keys."""
+        try:
+            bundle = FileBundle.from_bytes(srsly.msgpack_loads(data))
+        except (ValueError, TypeError, AttributeError) as reason:
+            message = Errors.B035.format(path="The bytes", name=self.name, reason=repr(reason))
+            raise BergamotError(message) from None
+        return self.take(bundle)
+
+    def __reduce__(self) -> tuple:
+        """Pickle the files' path, or their bytes where the component owns them."""
+        saved: Any = self.bundle
+        if saved is not None:
+            saved = saved.path if saved.owner is None else saved.to_bytes(name=self.name)
+        return _unpickle, (self.vocab, self.name, self.settings, saved)
+
+    def _saved(self) -> FileBundle:
+        if self.bundle is None:
+            raise BergamotError(Errors.B030.format(name=self.name))
+        return self.bundle
+
+    def take(self, bundle: FileBundle) -> "BergamotMentions":
+        """Take a dictionary. RAISES (BergamotError): B033 if the settings do not fit it."""
+        keys = MentionKeys(bundle.path)
+        settings = self.settings
+        keys.check(languages=settings["languages"], groups=settings["groups"], name=self.name)
+        self.bundle, self._keys = bundle, keys
+        return self
+
+    def _find(self, doc: Doc) -> list[Place]:
+        """Return every window of the text that is an alias; in order of starts, then of ends."""
+        keys, settings = self.keys, self.settings
+        languages = doc.user_data.get("language") or settings["languages"]
+        if isinstance(languages, str):
+            languages = [languages]
+        found = find_names(
+            doc,
+            keys,
+            max_tokens=settings["max_tokens"],
+            min_length=settings["min_length"],
+            languages=keys.of_languages(languages),
+            groups=keys.of_groups(settings["groups"]),
+        )
+        # spaCy drops an entity without a label.
+        labels = [keys.groups[group] or UNGROUPED for group in keys.rows.groups[found.rows]]
+        return list(zip(found.starts.tolist(), found.ends.tolist(), labels, strict=True))
+
+
+def _longest_first(found: list[Place]) -> list[Place]:
+    """Keep matches that do not overlap: from left to right, the longest at each place."""
+    kept: list[Place] = []
+    for place in sorted(found, key=lambda place: (place[0], -place[1])):
+        if not kept or place[0] >= kept[-1][1]:
+            kept.append(place)
+    return kept
+
+
+def _free(found: list[Place], doc: Doc) -> list[Place]:
+    """Leave out matches that overlap an entity of the document; both are in order."""
+    ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
+    starts = [start for start, _ in ents]
+    kept = []
+    for place in found:
+        before = bisect_left(starts, place[1]) - 1  # the last that starts before its end
+        if before < 0 or ents[before][1] <= place[0]:
+            kept.append(place)
+    return kept
+
+
+def _unpickle(vocab: Vocab, name: str, settings: dict[str, Any], saved: Any) -> BergamotMentions:
+    mentions = BergamotMentions(vocab, name, **settings)
+    if saved is not None:
+        bundle = FileBundle(saved) if isinstance(saved, Path) else FileBundle.from_bytes(saved)
+        mentions.take(bundle)
+    return mentions

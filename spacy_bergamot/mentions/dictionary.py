@@ -1,0 +1,203 @@
+"""MentionKeys: the keys of a knowledge base's aliases in a folder, memory-mapped.
+
+- keys.npy        sorted 64-bit keys of the aliases, not their text.
+- languages.npy, groups.npy   for every key numbers of languages and semantic groups. A key has a
+  row for every language and group; that of the first concept comes first.
+- manifest.json   names of languages and groups, fingerprints of the concept table and its changes.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_bergamot.concepts import ConceptTable, Name
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.hashing import WindowKeys, find_keys
+from spacy_bergamot.languages import NO_LANGUAGE, lat
+from spacy_bergamot.manifest import read_manifest, write_manifest
+from spacy_bergamot.text import normalize, unify
+
+KIND = "mention-keys"
+VERSION = 2
+_FIELDS = {"languages": list, "groups": list, "longest": int, "table": str}
+ABBREVIATION = 5  # characters; up to here a name in capitals is matched in capitals only
+CAPITALS = "="  # stands before these in the text that has their key
+_CHUNK = 1 << 16
+
+
+class Rows(NamedTuple):
+    """Rows of the dictionary: key (uint64), language and group (uint16 numbers)."""
+
+    keys: np.ndarray
+    languages: np.ndarray
+    groups: np.ndarray
+
+
+class MentionKeys:
+    """A dictionary on disk; make it with `MentionKeys.write` or `MentionKeys.changed`.
+
+    longest (int): Characters of the longest alias in normal form.
+    table (str): Fingerprint of the concept table. changes (str | None): Of its changes.
+    """
+
+    def __init__(self, path: Path, *, checksums: bool = True) -> None:
+        manifest = read_manifest(
+            path, kind=KIND, version=VERSION, fields=_FIELDS, checksums=checksums
+        )
+        self.languages: list[str] = manifest["languages"]
+        self.groups: list[str] = manifest["groups"]
+        self.longest: int = manifest["longest"]
+        self.table: str = manifest["table"]
+        self.changes: str | None = manifest["changes"]
+        arrays = [np.load(path / f"{name}.npy", mmap_mode="r") for name in Rows._fields]
+        self.rows = Rows(*arrays)
+
+    def __len__(self) -> int:
+        """Return the number of distinct keys."""
+        keys = self.rows.keys
+        return int((keys[1:] != keys[:-1]).sum()) + 1 if len(keys) else 0
+
+    @staticmethod
+    def write(path: Path, table: ConceptTable) -> None:
+        """Write the dictionary of a concept table."""
+        found = _Numbered([], [])
+        parts = [found.rows(names) for names in _names(table)]
+        found.save(path, _joined(parts), table=table.fingerprint, changes=None)
+
+    def changed(
+        self, path: Path, names: Iterable[str], now: Iterable[Name], *, changes: str | None
+    ) -> None:
+        """Write the dictionary that has, of some names, only those that there are now.
+
+        names (Iterable[str]): Aliases that were or are; every row of their keys goes.
+        now (Iterable[Name]): All that there are of these.
+        changes (str | None): Fingerprint of the changes.
+        """
+        found = _Numbered(self.languages, self.groups, self.longest)
+        gone = np.isin(self.rows.keys, WindowKeys.of(map(keyed, names)))
+        kept = Rows(*(column[~gone] for column in self.rows))
+        rows = _joined([kept, found.rows(list(now))])
+        found.save(path, rows, table=self.table, changes=changes)
+
+    def find(self, keys: np.ndarray, *, languages: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """Return the first row of every key that is allowed, int64; -1 where there is none.
+
+        languages (bool (l,)), groups (bool (g,)): Which of `languages` and `groups` are allowed.
+        """
+        rows = find_keys(self.rows.keys, keys)
+        asked = np.flatnonzero(rows >= 0)
+        while len(asked):
+            at = rows[asked]
+            fits = languages[self.rows.languages[at]] & groups[self.rows.groups[at]]
+            asked, after = asked[~fits], np.minimum(at[~fits] + 1, len(self.rows.keys) - 1)
+            same = (self.rows.keys[after] == keys[asked]) & (after > at[~fits])
+            rows[asked] = np.where(same, after, -1)
+            asked = asked[same]
+        return rows
+
+    def of_languages(self, wanted: Iterable[str]) -> np.ndarray:
+        """Return which languages are among some, bool (l,): those of no language always.
+
+        wanted (Iterable[str]): MRCONSO.RRF's codes, or ISO 639-1; all if there are none.
+        """
+        codes = set(map(lat, wanted))
+        known = [
+            not codes or lat(language) in codes or language in NO_LANGUAGE
+            for language in self.languages
+        ]
+        return np.array(known, dtype=bool)
+
+    def of_groups(self, wanted: Iterable[str]) -> np.ndarray:
+        """Return which groups are among some, bool (g,); all if there are none."""
+        named = set(wanted)
+        return np.array([not named or group in named for group in self.groups], dtype=bool)
+
+    def check(self, *, languages: Sequence[str], groups: Sequence[str], name: str) -> None:
+        """Refuse settings that the dictionary does not know. RAISES (BergamotError): B033."""
+        checks = {
+            "languages": (languages, [*map(lat, self.languages)], lat),
+            "groups": (groups, self.groups, str),
+        }
+        for what, (wanted, known, form) in checks.items():
+            for value in wanted:
+                if form(value) not in known:
+                    shown = ", ".join(sorted(known))
+                    message = Errors.B033.format(value=value, what=what, name=name, known=shown)
+                    raise BergamotError(message)
+
+
+def keyed(alias: str) -> str:
+    """Return the text whose key an alias has: its normal form, or a short one's capitals."""
+    written = " ".join(unify(alias).split())
+    if len(written) <= ABBREVIATION and written.isupper():
+        return CAPITALS + written
+    return normalize(alias)
+
+
+class _Numbered:
+    """Languages and groups by number, in the order in which they are met."""
+
+    def __init__(self, languages: Sequence[str], groups: Sequence[str], longest: int = 0) -> None:
+        self.languages = {language: number for number, language in enumerate(languages)}
+        self.groups = {group: number for number, group in enumerate(groups)}
+        self.longest = longest
+
+    def rows(self, names: Iterable[Name]) -> Rows:
+        """Return the rows of the names that have a letter: numbers alone are no mentions."""
+        kept = [name for name in names if any(map(str.isalpha, name.alias))]
+        texts = [keyed(name.alias) for name in kept]
+        self.longest = max([self.longest, *map(len, texts)])
+        languages = (self.languages.setdefault(n.language, len(self.languages)) for n in kept)
+        groups = (self.groups.setdefault(n.group, len(self.groups)) for n in kept)
+        numbers = [np.fromiter(of, dtype=np.uint16) for of in (languages, groups)]
+        return Rows(WindowKeys.of(texts), *numbers)
+
+    def save(self, path: Path, rows: Rows, *, table: str, changes: str | None) -> None:
+        """Write distinct rows in the order of their keys; equal keys stay in theirs."""
+        order = np.lexsort((np.arange(len(rows.keys)), rows.groups, rows.languages, rows.keys))
+        same = [column[order][1:] == column[order][:-1] for column in rows]
+        first = order[np.concatenate([[True], ~np.logical_and.reduce(same)])[: len(order)]]
+        first.sort()
+        first = first[np.argsort(rows.keys[first], kind="stable")]
+        with atomic_folder(path) as folder:
+            for name, column in zip(Rows._fields, rows, strict=True):
+                np.save(folder / f"{name}.npy", column[first])
+            write_manifest(
+                folder,
+                kind=KIND,
+                version=VERSION,
+                languages=list(self.languages),
+                groups=list(self.groups),
+                longest=self.longest,
+                rows=len(first),
+                table=table,
+                changes=changes,
+            )
+
+
+def _names(table: ConceptTable) -> Iterator[Iterable[Name]]:
+    """Yield the names of a table in pieces."""
+    groups = [""] * len(table)
+    for concept, group in zip(
+        table.keys("types").tolist(), table.types.column("group").to_pylist(), strict=True
+    ):
+        groups[concept] = group
+    concepts = table.keys("aliases")
+    aliases, languages = (table.column("aliases", name) for name in ("alias", "language"))
+    for start in range(0, len(concepts), _CHUNK):
+        chunk = slice(start, start + _CHUNK)
+        yield map(
+            Name,
+            aliases[chunk].to_pylist(),
+            languages[chunk].to_pylist(),
+            (groups[concept] for concept in concepts[chunk].tolist()),
+        )
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    """Return rows behind one another, whatever their number."""
+    empty = Rows(*(np.empty(0, dtype=kind) for kind in (np.uint64, np.uint16, np.uint16)))
+    return Rows(*map(np.concatenate, zip(empty, *parts, strict=True)))

@@ -1,0 +1,65 @@
+"""Units: what mentions consist of. A token, and in scripts without spaces a part of one."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from spacy.tokens import Doc
+
+_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_HIRAGANA = "\u3041-\u309f"
+_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+_THAI = "\u0e01-\u0e4f"
+_PUNCTUATION = (  # wide, so that tokenizers which know spaces only leave it inside of tokens
+    "\u3001-\u3004\u3008-\u3020\u3030\u303d\u30a0\u30fb\ufe30-\ufe4f"
+    "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+)
+_UNSPACED = f"{_HAN}{_HIRAGANA}{_KATAKANA}{_THAI}"
+_MARKS = "\u0300-\u036f\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_BREAKS = "\u00ad\u200b-\u200d\u2060\ufeff"  # invisible; a word does not end with one
+_NEEDS_PARTS = re.compile(f"[{_UNSPACED}{_PUNCTUATION}]")
+# A run of Katakana is a word. A Thai vowel that is written after its consonant, or before it, is
+# never parted from it, nor are marks from what they stand on.
+_PARTS = re.compile(
+    f"(?P<unspaced>[{_KATAKANA}]+[{_MARKS}]*"
+    "|[\u0e40-\u0e44]?[\u0e01-\u0e2e][\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]*[\u0e30\u0e32\u0e33\u0e45]?"
+    f"|[{_UNSPACED}][{_MARKS}]*)"
+    rf"|[^\W{_UNSPACED}](?:[{_BREAKS}]*[^\W{_UNSPACED}]|[{_MARKS}])*"
+    "|.",
+    re.DOTALL,
+)
+
+
+class Units(NamedTuple):
+    """Parts of a text in order.
+
+    starts, ends (int64 (n,)): Characters of the text.
+    unspaced (bool (n,)): Whether it is of a script without spaces.
+    """
+
+    starts: np.ndarray
+    ends: np.ndarray
+    unspaced: np.ndarray
+
+
+def lacks_spaces(text: str) -> bool:
+    """Tell whether a text has a script without spaces, or its punctuation, so that it has parts."""
+    return not text.isascii() and _NEEDS_PARTS.search(text) is not None
+
+
+def units_of(doc: Doc) -> Units:
+    """Return the units of a document; white space is none."""
+    found = np.array(list(_units(doc)), dtype=np.int64).reshape(-1, 3)
+    return Units(found[:, 0], found[:, 1], found[:, 2].astype(bool))
+
+
+def _units(doc: Doc) -> Iterator[tuple[int, int, bool]]:
+    for token in doc:
+        start, text = token.idx, token.text
+        if not lacks_spaces(text):
+            if not text.isspace():
+                yield start, start + len(text), False
+            continue
+        for part in _PARTS.finditer(text):
+            yield start + part.start(), start + part.end(), part.lastgroup is not None

@@ -1,0 +1,114 @@
+"""Windows: every run of units that may be a mention, and the rows of a dictionary for them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from spacy.tokens import Doc
+
+from spacy_bergamot.hashing import WindowKeys
+from spacy_bergamot.mentions.dictionary import ABBREVIATION, CAPITALS, MentionKeys
+from spacy_bergamot.mentions.units import Units, units_of
+from spacy_bergamot.text import unify
+
+_WORD = 3  # what a word takes of a mention's length; a character of an unspaced script takes 1
+_BLOCK = 1 << 15  # units whose windows are in memory together
+
+
+class Found(NamedTuple):
+    """Windows that are aliases: characters of the text, and the row of the dictionary (n,)."""
+
+    starts: np.ndarray
+    ends: np.ndarray
+    rows: np.ndarray
+
+
+def find_names(
+    doc: Doc,
+    known: MentionKeys,
+    *,
+    max_tokens: int,
+    min_length: int,
+    languages: np.ndarray,
+    groups: np.ndarray,
+) -> Found:
+    """Return every window of a text that is an alias, in time linear in the text.
+
+    max_tokens, min_length: See `BergamotMentions`. languages, groups: See `MentionKeys.find`.
+    """
+    units, written = _written(doc)
+    gaps = _gaps(doc.text, units)
+    normal = _Line([text.lower() for text in written], gaps)
+    capitals = _Line(written, gaps)
+    least = np.where(units.unspaced, 2, min_length)
+    parts = []
+    for first, last in _windows(units, _WORD * max_tokens):
+        fits = units.ends[last] - units.starts[first] >= least[first]
+        fits &= normal.lengths(first, last) <= known.longest
+        first, last = first[fits], last[fits]
+        rows = known.find(normal.keys(first, last), languages=languages, groups=groups)
+        short = np.flatnonzero(capitals.lengths(first, last) <= ABBREVIATION)
+        keys = WindowKeys.behind(CAPITALS, capitals.keys(first[short], last[short]))
+        rows[short] = np.maximum(rows[short], known.find(keys, languages=languages, groups=groups))
+        hit = rows >= 0
+        parts.append(Found(units.starts[first[hit]], units.ends[last[hit]], rows[hit]))
+    return Found(*map(np.concatenate, zip(*parts, strict=True))) if parts else Found(*_NOTHING)
+
+
+_NOTHING = [np.empty(0, dtype=np.int64)] * 3
+
+
+class _Line:
+    """The forms of units, one after another, with keys of any run of them."""
+
+    def __init__(self, forms: list[str], gaps: list[str]) -> None:
+        before = np.fromiter(map(len, gaps), dtype=np.int64, count=len(gaps))
+        sizes = np.fromiter(map(len, forms), dtype=np.int64, count=len(forms))
+        self._ends = np.cumsum(before + sizes)
+        self._starts = self._ends - sizes
+        line = "".join(part for pair in zip(gaps, forms, strict=True) for part in pair)
+        self._keys = WindowKeys(line)
+
+    def lengths(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Return the characters of runs from a unit to another, both included."""
+        return self._ends[last] - self._starts[first]
+
+    def keys(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Return the keys of runs from a unit to another, both included."""
+        return self._keys(self._starts[first], self._ends[last])
+
+
+def _written(doc: Doc) -> tuple[Units, list[str]]:
+    """Return the units of which something remains in normal form, and that with its case.
+
+    A unit by itself has the form that it has in the text: none begins with a mark that joins what
+    stands before.
+    """
+    units, text = units_of(doc), doc.text
+    parts = [text[a:b] for a, b in zip(units.starts.tolist(), units.ends.tolist(), strict=True)]
+    forms = {part: unify(part) for part in set(parts)}
+    written = [forms[part] for part in parts]
+    kept = np.array([bool(form) for form in written], dtype=bool)
+    return Units(*(column[kept] for column in units)), [form for form in written if form]
+
+
+def _gaps(text: str, units: Units) -> list[str]:
+    """Return what stands before every unit in normal form: a space, or nothing."""
+    before = np.concatenate([[0], units.ends[:-1]])[: len(units.starts)]
+    gaps = [""] * len(before)
+    for unit in np.flatnonzero(units.starts > before).tolist():
+        between = text[before[unit] : units.starts[unit]]
+        if any(map(str.isspace, between)):
+            gaps[unit] = " "
+    return gaps
+
+
+def _windows(units: Units, most: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the first and the last unit of every window, block by block."""
+    taken = np.concatenate([[0], np.cumsum(np.where(units.unspaced, 1, _WORD))])
+    behind = np.searchsorted(taken, taken[:-1] + most, side="right") - 1
+    for start in range(0, len(behind), _BLOCK):
+        firsts = np.arange(start, min(start + _BLOCK, len(behind)))
+        counts = behind[firsts] - firsts
+        first = np.repeat(firsts, counts)
+        yield first, first + np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
