@@ -10,6 +10,7 @@ from collections.abc import Mapping
 _PAIRS = re.compile(r"[(（]([^()（）]{1,120})[)）]")
 _WORD = re.compile(r"\S+")
 _MOST_WORDS = 2
+_REACH = 400  # characters in which a long form is sought
 
 
 def find_abbreviations(text: str) -> dict[str, str]:
@@ -17,7 +18,7 @@ def find_abbreviations(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for match in _PAIRS.finditer(text):
         inner = re.split(r"[;,；，]\s|[;；，]", match.group(1))[0].strip()
-        before = text[: match.start()].rstrip()
+        before = _before(text, match.start())
         if _is_short_form(inner):
             long_form = _long_form(inner, before)
             if long_form:
@@ -29,6 +30,16 @@ def find_abbreviations(text: str) -> dict[str, str]:
         if _is_short_form(short) and _long_form(short, inner) == inner:
             found.setdefault(short, inner)
     return found
+
+
+def _before(text: str, end: int) -> str:
+    """Return what stands before a place, without white space there, as far as it can matter.
+
+    The whole of it, for every pair of parentheses, would take quadratic time.
+    """
+    while end and text[end - 1].isspace():
+        end -= 1
+    return text[max(0, end - _REACH) : end]
 
 
 def _is_short_form(text: str) -> bool:
@@ -45,10 +56,10 @@ def _is_short_form(text: str) -> bool:
 def _long_form(short: str, before: str) -> str | None:
     """Return the shortest end of `before` that holds the short form's characters in order."""
     most = min(len(short) + 5, 2 * len(short))
-    words = list(_WORD.finditer(before[-400:]))[-most:]
+    words = list(_WORD.finditer(before[-_REACH:]))[-most:]
     if not words:
         return None
-    window = before[-400:][words[0].start() :]
+    window = before[-_REACH:][words[0].start() :]
     place = len(window) - 1
     for number in range(len(short) - 1, -1, -1):
         character = short[number].lower()

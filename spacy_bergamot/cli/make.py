@@ -19,6 +19,7 @@ from spacy_bergamot.cli.results import prepare_folder
 from spacy_bergamot.cli.sources import check_file, numbered_lines, parse_entry, read_docbin
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.held_out import Name, answers
+from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.pipelines import FACTORY, load_pipeline
 
 Output = Annotated[Path, typer.Argument(help="Folder of the new pipeline")]
@@ -261,20 +262,21 @@ def _read_gold(path: Path, nlp: Language) -> Iterator[Example]:
         if not line.strip():
             continue
         entry = parse_entry(path, number, line)
-        doc = nlp.make_doc(entry["text"])
-        spans = []
         try:
-            for entity in entry["entities"]:
-                span = doc.char_span(
+            places = [
+                Place(
                     entity["start"],
                     entity["end"],
-                    label=entity.get("label", "MENTION"),
-                    kb_id=entity["concept_id"] or EntityLinker.NIL,
-                    alignment_mode="expand",
+                    entity.get("label", "MENTION"),
+                    entity["concept_id"] or EntityLinker.NIL,
                 )
-                if span is None:
-                    raise ValueError(f"{entity} lies outside the text")
-                spans.append(span)
+                for entity in entry["entities"]
+            ]
+            doc, found = exact_spans(nlp.make_doc(entry["text"]), places)
+            spans = [span for span in found if span is not None]
+            if len(spans) < len(found):
+                outside = entry["entities"][found.index(None)]
+                raise ValueError(f"{outside} lies outside the text")
         except (KeyError, TypeError, ValueError) as reason:
             message = Errors.B057.format(path=path, line=number, reason=reason, text=line[:80])
             raise BergamotError(message) from None

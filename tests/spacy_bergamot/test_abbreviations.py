@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from spacy_bergamot.abbreviations import find_abbreviations
@@ -31,3 +33,17 @@ def test_short_forms_that_a_text_defines(text: str, expected: dict[str, str]):
 def test_a_long_text_takes_no_long_time():
     text = "word " * 200_000 + "(" * 1000 + "AB) " * 1000
     assert find_abbreviations(text) == {}
+
+
+@pytest.mark.parametrize(
+    "piece", ["pain of the chest (see below) and ", "heart attack (HA) ", "(", "(a)", " \n"]
+)
+def test_time_grows_with_the_length_of_a_text(piece):
+    seconds = []
+    for size in (50_000, 400_000):
+        text = (piece * size)[:size]
+        start = time.process_time()
+        find_abbreviations(text + " (ab c)")
+        seconds.append(time.process_time() - start)
+    # Eight times the text: 64 times the seconds if it were quadratic.
+    assert seconds[1] < 24 * max(seconds[0], 0.02)

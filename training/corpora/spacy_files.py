@@ -1,7 +1,7 @@
 """A corpus as spaCy's binary training data."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,8 @@ def write_docbin(
 
     `doc.spans["gold"]` has every mention that has offsets, `doc.ents` the longest that neither
     overlap nor have gaps. A mention's kb_id is its concept; several are joined by | where any of
-    them is right, by + where they are right together; NIL where there is none. Mentions are
-    widened to whole tokens.
+    them is right, by + where they are right together; NIL where there is none. In scripts without
+    spaces tokens are split where mentions end; elsewhere mentions are widened to whole tokens.
 
     dev (Path | None), share (float): Another DocBin for this share of the documents, drawn by a
         hash of their ids.
@@ -51,7 +51,7 @@ def write_docbin(
     for row, is_dev in zip(corpus.documents.to_pylist(), held, strict=True):
         doc = nlp.make_doc(row["text"])
         doc.user_data["document"], doc.user_data["language"] = row["document"], row["language"]
-        _annotate(doc, mentions.pop(row["document"], []), label, counts)
+        doc = _annotated(doc, mentions.pop(row["document"], []), label, counts)
         bins[dev if is_dev and dev else path].add(doc)
     for target, docs in bins.items():
         if not len(docs):
@@ -63,24 +63,27 @@ def write_docbin(
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
-def _annotate(
-    doc: "Doc", mentions: Iterable[dict[str, Any]], label: str | None, counts: Counter[str]
-) -> None:
+def _annotated(
+    doc: "Doc", mentions: Sequence[dict[str, Any]], label: str | None, counts: Counter[str]
+) -> "Doc":
     from spacy.util import filter_spans
+
+    from spacy_bergamot.mentions import Place, exact_spans
 
     group: list[Span] = []
     whole: list[Span] = []
-    for row in mentions:
-        if not row["starts"]:
-            counts["without offsets, left out"] += 1
-            continue
-        start, end = min(row["starts"]), max(row["ends"])
-        name = label or row["type"] or LABEL
-        span = doc.char_span(start, end, name, kb_id_of(row), alignment_mode="expand")
+    rows = [row for row in mentions if row["starts"]]
+    counts["without offsets, left out"] += len(mentions) - len(rows)
+    places = [
+        Place(min(row["starts"]), max(row["ends"]), label or row["type"] or LABEL, kb_id_of(row))
+        for row in rows
+    ]
+    doc, spans = exact_spans(doc, places)
+    for row, place, span in zip(rows, places, spans, strict=True):
         if span is None:
             counts["in no token, left out"] += 1
             continue
-        counts["widened to whole tokens"] += (span.start_char, span.end_char) != (start, end)
+        counts["widened to whole tokens"] += (span.start_char, span.end_char) != place[:2]
         group.append(span)
         if len(row["starts"]) == 1:
             whole.append(span)
@@ -91,6 +94,7 @@ def _annotate(
     counts["entities"] += len(ents)
     counts["discontinuous, no entities"] += len(group) - len(whole)
     counts["overlapping, no entities"] += len(whole) - len(ents)
+    return doc
 
 
 def kb_id_of(row: dict[str, Any]) -> str:

@@ -118,13 +118,16 @@ def _about(linker: "BergamotLinker", queries: Sequence[Query]) -> dict[str, Any]
 
 def _document(nlp: "Language", query: Query, spans_key: str | None) -> "Doc":
     """Return a document whose only mention is the query's."""
+    from spacy_bergamot.mentions import Place, exact_spans
+
     marked = _TARGET.search(query.context)
     span = None
     if marked is not None and marked[1] == query.mention:
         start = marked.start()
         doc = nlp.make_doc(_TARGET.sub(lambda match: match[1], query.context))
-        span = doc.char_span(start, start + len(query.mention), label=query.type or "MENTION")
-    if span is None:
+        place = Place(start, start + len(query.mention), query.type or "MENTION")
+        doc, (span,) = exact_spans(doc, [place])
+    if span is None or span.text != query.mention:
         doc = nlp.make_doc(query.mention)
         span = doc[:]
         span.label_ = query.type or "MENTION"

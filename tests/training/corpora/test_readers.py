@@ -307,6 +307,29 @@ def test_spacys_data_widen_what_is_no_token_and_leave_gaps_and_overlaps_to_the_g
     assert not (tmp_path / "b.spacy").exists()
 
 
+def test_spacys_data_are_exact_in_scripts_without_spaces(tmp_path: Path):
+    import spacy
+    from spacy.tokens import DocBin
+
+    from training.corpora.spacy_files import write_docbin
+
+    text = "患者は高血圧と2型糖尿病である。มีไข้สูง"
+    write(tmp_path / "a.txt", text)
+    names = ("高血圧", "2型糖尿病", "糖尿病", "ไข้")
+    starts = [text.index(name) for name in names]
+    lines = (
+        f"T{n}\tDISO {start} {start + len(name)}\t{name}\n"
+        for n, (start, name) in enumerate(zip(starts, names, strict=True), start=1)
+    )
+    write(tmp_path / "a.ann", "".join(lines))
+    counts = write_docbin(read_corpus(tmp_path), tmp_path / "a.spacy")
+    assert counts.startswith("4 mentions, 3 entities, 1 overlapping")
+    doc = next(DocBin().from_disk(tmp_path / "a.spacy").get_docs(spacy.blank("xx").vocab))
+    assert doc.text == text
+    assert [span.text for span in doc.spans["gold"]] == list(names)
+    assert [ent.text for ent in doc.ents] == ["高血圧", "2型糖尿病", "ไข้"]
+
+
 def test_a_corpus_is_written_and_opened(tmp_path: Path):
     corpus = read_corpus(write(tmp_path / "c.txt", PUBTATOR))
     corpus.write(tmp_path / "out")
