@@ -25,10 +25,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of a table")]
 
 
 def load(pipeline: str, **settings: Any) -> Language:
-    """Load a pipeline. RAISES (BergamotError): B046 if there is none of that name."""
+    """Load a pipeline. RAISES (BergamotError): B046 if there is none, or none that loads."""
     try:
         return spacy.load(pipeline, **settings)
-    except OSError as reason:
+    except BergamotError:
+        raise
+    except Exception as reason:  # spaCy, msgpack and configparser, whatever breaks first
+        reason = reason if str(reason) else repr(reason)  # type: ignore[assignment]
         raise BergamotError(Errors.B046.format(name=pipeline, reason=reason)) from None
 
 

@@ -16,6 +16,7 @@ from spacy_bergamot.build import build_pipeline
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
 from spacy_bergamot.cli.documents import numbered_lines, parse_entry, read_docbin
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.pipeline_files import list_files
 
 Output = Annotated[Path, typer.Argument(help="Folder of the new pipeline")]
 
@@ -58,7 +59,7 @@ def index_cli(
             precision=precision,
             vectors=vectors,
         )
-        nlp.to_disk(output)
+        _save(nlp, output)
         typer.echo(f"{output}: {', '.join(nlp.pipe_names)}", err=True)
 
 
@@ -79,7 +80,7 @@ def update_cli(
         nlp = load(pipeline)
         linker, name = linker_of(nlp)
         linker.update_index(entries)
-        nlp.to_disk(output)
+        _save(nlp, output)
         counts = linker.parts.changes.counts if linker.parts.changes else {}
         typer.echo(f"{output}: {name} with {counts}", err=True)
 
@@ -116,7 +117,7 @@ def calibrate_cli(
             report = linker.calibrate(_read_gold(gold, nlp), precision=precision)
         if precision is not None:
             _set_threshold(nlp, name, report, precision)
-        nlp.to_disk(output)
+        _save(nlp, output)
     if as_json:
         typer.echo(json.dumps(report, indent=1))
         return
@@ -131,6 +132,11 @@ def calibrate_cli(
         if row:
             text = f"from probability {row['probability']} on, for {row['linked']:.1%} of links"
         typer.echo(f"precision {wanted:6} {text}")
+
+
+def _save(nlp: Language, output: Path) -> None:
+    nlp.to_disk(output)
+    list_files(output)
 
 
 def _set_threshold(nlp: Language, name: str, report: dict[str, Any], precision: float) -> None:
