@@ -18,7 +18,13 @@ import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import mapped_array
-from spacy_bergamot.nmslib_file import import_nmslib, map_records, nmslib_build
+from spacy_bergamot.nmslib_file import (
+    check_graph,
+    import_nmslib,
+    map_records,
+    new_index,
+    nmslib_build,
+)
 from spacy_bergamot.preflight import announce, cores
 
 _FACTS = "engine.json"
@@ -98,7 +104,7 @@ class NmslibEngine:
             seconds=_hnsw_seconds(count, dim, m, ef_construction, threads),
         )
         logger.info("Building with %s", nmslib_build())
-        index = _nmslib_index()
+        index = new_index()
         for rows in _blocks(vectors):
             block = np.ascontiguousarray(vectors[rows], dtype=np.float32)
             index.addDataPointBatch(block, np.arange(rows.start, rows.stop, dtype=np.int32))
@@ -113,8 +119,9 @@ class NmslibEngine:
     def open(cls, folder: Path, *, ef_search: int = 100) -> "NmslibEngine":
         """Load the graph. ef_search (int): Candidates while searching."""
         count, dim = _read_facts(folder)
-        index = _nmslib_index()
+        index = new_index()
         path = folder / "hnsw.nmslib"
+        check_graph(path, count=count, dim=dim)
         try:
             index.loadIndex(str(path), load_data=False)
         except (RuntimeError, ValueError, MemoryError) as reason:
@@ -326,17 +333,6 @@ def to_8_bits(vectors: np.ndarray) -> np.ndarray:
     return rounded
 
 
-def _nmslib() -> Any:
-    try:
-        return import_nmslib()
-    except ImportError as reason:
-        raise BergamotError(Errors.B022.format(reason=reason)) from reason
-
-
-def _nmslib_index() -> Any:
-    return _nmslib().init(method="hnsw", space="cosinesimil")
-
-
 def _hnsw_seconds(count: int, dim: int, m: int, ef_construction: int, threads: int) -> float:
     """Estimate the time of a build: links sought by every vector grow with log n."""
     work = count * math.log2(count + 2) * dim * ef_construction * m**0.3
@@ -352,7 +348,7 @@ def _usearch() -> Any:
     return usearch.index
 
 
-_PACKAGES = {"nmslib": _nmslib, "usearch": _usearch}
+_PACKAGES = {"nmslib": import_nmslib, "usearch": _usearch}
 
 
 def _blocks(vectors: Vectors) -> Iterator[slice]:
@@ -371,6 +367,6 @@ def _read_facts(folder: Path) -> tuple[int, int]:
     try:
         facts = json.loads(path.read_text(encoding="utf8"))
         return int(facts["count"]), int(facts["dim"])
-    except (OSError, ValueError, KeyError) as reason:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as reason:
         message = Errors.B002.format(path=path, what="an engine's facts", reason=reason)
         raise BergamotError(message) from None

@@ -30,11 +30,13 @@ class Errors(metaclass=Coded):
     )
     B005 = (
         "{path} has {found} bytes where its manifest says {expected}: it was truncated or "
-        "changed. Rebuild it or restore it from a backup."
+        "changed. Rebuild it or restore it from a backup. Of a pipeline, python -m spacy bergamot "
+        "check PIPELINE names every such file."
     )
     B006 = (
         "{path} does not match the checksum in its manifest: it was changed after it was "
-        "written. Rebuild it or restore it from a backup."
+        "written. Rebuild it or restore it from a backup. Of a pipeline, python -m spacy bergamot "
+        "check PIPELINE names every such file."
     )
     B007 = "Cannot write {path}: {reason}. Free some space or choose another folder."
     B008 = "{path} exists and was not written by spacy_bergamot; it is left alone. Remove it first."
@@ -109,7 +111,10 @@ class Errors(metaclass=Coded):
         "An ensemble needs generators, and weights above zero for them alone: {weights} given, "
         "the generators are {known}."
     )
-    B046 = "Cannot load the pipeline '{name}': {reason}"
+    B046 = (
+        "Cannot load the pipeline '{name}': {reason}. If it is there, this names the files "
+        "that are not as they were packaged: python -m spacy bergamot check {name}"
+    )
     B047 = "The pipeline has no bergamot_linker. Its components are: {components}."
     B048 = '{path}:{line} is not a JSON object with a "{key}": {text}. Mend or remove the line.'
     B049 = "{path} is not UTF-8: {reason}. Convert it to UTF-8."
@@ -198,6 +203,10 @@ class Errors(metaclass=Coded):
     B112 = (
         "{path} is not among the files that the manifest of its folder lists. Remove it, or make "
         "the folder again."
+    )
+    B113 = (
+        "{path} has no list of its files. Make one where the pipeline is whole: "
+        "python -m spacy bergamot check {path} --write"
     )
 
     B095 = (

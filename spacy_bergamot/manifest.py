@@ -111,12 +111,12 @@ def checked_manifest(
                     raise BergamotError(Errors.B006.format(path=folder / name))
 
 
-def differences(folder: Path) -> list[str]:
+def differences(folder: Path, *, kind: str | None = None, version: int | None = None) -> list[str]:
     """Return what is wrong with each file of a folder: changed, missing, or not in its manifest.
 
     RAISES (BergamotError): If the manifest itself cannot be read or trusted.
     """
-    files = _parsed(folder)["files"]
+    files = _parsed(folder, kind=kind, version=version)["files"]
     found = []
     for name, entry in files.items():
         try:

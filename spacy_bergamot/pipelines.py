@@ -47,5 +47,8 @@ def load_pipeline(name: str, *, device: str | None = None) -> "Language":
         settings = {"components": {key: {"device": device} for key in linkers}}
     try:
         return spacy.load(name, config=settings)
-    except OSError as reason:
-        raise BergamotError(Errors.B046.format(name=name, reason=reason)) from None
+    except BergamotError:
+        raise
+    except Exception as reason:  # spaCy, msgpack and configparser, whatever breaks first
+        said = str(reason) or repr(reason)
+        raise BergamotError(Errors.B046.format(name=name, reason=said)) from None

@@ -47,7 +47,9 @@ class LinkerSettings:
     allowed (CandidateFilter): Applied before the top k.
     ef_search (int): The index's efSearch. cache_size (int): Mentions remembered.
     device (str): "cpu", "auto", "cuda:0". precision (str): "fp32", "bf16", "fp16".
-    verify (bool): Compare checksums when loading; sizes are compared in any case.
+    verify (bool): Compare checksums when loading. Sizes, and the links of nmslib's graph, are
+        checked in any case; without checksums a changed byte elsewhere gives wrong candidates or
+        ends the process, so leave them out only where something else vouches for the files.
 
     RAISES (BergamotError): B036 and B052 for a threshold, B037 for a number out of range.
     """

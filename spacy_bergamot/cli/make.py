@@ -20,6 +20,7 @@ from spacy_bergamot.cli.sources import check_file, numbered_lines, parse_entry, 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.held_out import Name, answers
 from spacy_bergamot.mentions import Place, exact_spans
+from spacy_bergamot.pipeline_files import list_files
 from spacy_bergamot.pipelines import FACTORY, load_pipeline
 
 Output = Annotated[Path, typer.Argument(help="Folder of the new pipeline")]
@@ -78,7 +79,7 @@ def index_cli(
             vectors=vectors,
         )
         nlp.meta.update({key: of for key, of in (("name", name), ("version", version)) if of})
-        nlp.to_disk(output)
+        _save(nlp, output)
         typer.echo(f"{output}: {', '.join(nlp.pipe_names)}", err=True)
 
 
@@ -122,7 +123,7 @@ def update_cli(
                 number=f"{error.number} ({changes}:{number})", entry=text[:80], reason=error.reason
             )
             raise BergamotError(message) from None
-        nlp.to_disk(output)
+        _save(nlp, output)
         counts = linker.parts.changes.counts if linker.parts.changes else {}
         typer.echo(f"{output}: {name} with {counts}", err=True)
 
@@ -178,7 +179,7 @@ def calibrate_cli(
             report = linker.calibrate(_read_gold(gold, nlp), precision=precision)
         chosen = _threshold(report, precision)
         nlp.get_pipe_config(name)["min_probability"] = chosen["probability"]
-        nlp.to_disk(output)
+        _save(nlp, output)
     if as_json:
         typer.echo(json.dumps(report, indent=1))
         return
@@ -197,6 +198,11 @@ def calibrate_cli(
         f"min_probability {chosen['probability']}: precision {chosen['precision']:.3f}, "
         f"recall {chosen['recall']:.3f}, F1 {chosen['f1']:.3f}"
     )
+
+
+def _save(nlp: Language, output: Path) -> None:
+    nlp.to_disk(output)
+    list_files(output)
 
 
 def _threshold(report: dict[str, Any], precision: float | None) -> dict[str, float]:

@@ -1,13 +1,16 @@
 """Checkpoints of everything: weights, optimiser, scaler, step. No pickle.
 
-Batches and random numbers follow from the seed and the step, so the step stands for them.
+Batches and random numbers follow from the seed and the step, so the step stands for them. What was
+logged until then is in it too, since it decides when a run stops.
 
 A checkpoint is a folder `step-00000100` with safetensors and a manifest, renamed into place when
 it is whole; the newest whole one counts.
 """
 
+import json
 import logging
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,8 @@ from spacy_bergamot.manifest import read_manifest, write_manifest
 from training.errors import BergamotError, Errors
 
 KIND = "training-checkpoint"
-VERSION = 2
+VERSION = 3
+HISTORY = "history.json"
 _FIELDS = {"step": int, "config": str, "scaler": dict}
 
 logger = logging.getLogger(__name__)
@@ -34,6 +38,7 @@ def save_checkpoint(
     optimizer: torch.optim.Optimizer,
     scaler: Any,
     config_id: str,
+    history: Sequence[Mapping[str, float]] = (),
     keep: int = 2,
 ) -> Path:
     """Write the checkpoint of `step` under `root` and delete all but the newest `keep`."""
@@ -41,6 +46,7 @@ def save_checkpoint(
     with atomic_folder(path) as folder:
         save_file(_own_copies(_trained_state(model)), folder / "model.safetensors")
         save_file(_optimizer_tensors(model, optimizer), folder / "optimizer.safetensors")
+        (folder / HISTORY).write_text(json.dumps(history, indent=0), encoding="utf8")
         write_manifest(
             folder,
             kind=KIND,
@@ -73,8 +79,8 @@ def load_checkpoint(
     optimizer: torch.optim.Optimizer,
     scaler: Any,
     config_id: str,
-) -> int:
-    """Restore everything from a checkpoint and return its step.
+) -> tuple[int, list[dict[str, float]]]:
+    """Restore everything from a checkpoint; return its step and what was logged until then.
 
     RAISES (BergamotError): T207 if it was made under another config.
     """
@@ -84,7 +90,8 @@ def load_checkpoint(
     model.load_state_dict(model.state_dict() | load_file(path / "model.safetensors"))
     _restore_optimizer(model, optimizer, load_file(path / "optimizer.safetensors"))
     scaler.load_state_dict(manifest["scaler"])
-    return int(manifest["step"])
+    history = json.loads((path / HISTORY).read_text(encoding="utf8"))
+    return int(manifest["step"]), history
 
 
 def _trained_state(model: nn.Module) -> dict[str, Tensor]:

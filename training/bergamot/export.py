@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
-from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.files import MANIFEST, atomic_folder
 from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.text_encoder import EncoderSettings, fingerprint
 
-_MADE_BY_MODEL = {"config.json", "run.json", "bergamot.json"}
+_MADE_BY_MODEL = {"config.json", MANIFEST, "bergamot.json"}
 
 
 def export_lm(path: Path, lm: Any, base: Path, settings: EncoderSettings) -> str:

@@ -1,6 +1,5 @@
 """From a training config to a language model on disk."""
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -26,8 +25,8 @@ import training.bergamot.objectives.node
 import training.bergamot.objectives.text
 import training.bergamot.optimizers
 import training.bergamot.text_encoders  # noqa: F401
-from spacy_bergamot.encoder.lm_folder import open_model
-from spacy_bergamot.files import atomic_file, atomic_folder, explained_write_errors, sha256
+from spacy_bergamot.encoder.lm_folder import check_folder, open_model, verify_files
+from spacy_bergamot.files import atomic_file, atomic_folder, sha256
 from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.preflight import announce
 from spacy_bergamot.text_encoder import (
@@ -39,6 +38,7 @@ from spacy_bergamot.text_encoder import (
 from training.bergamot.adapters import is_adapted, merged
 from training.bergamot.batches import BatchMaker, BatchSettings
 from training.bergamot.export import export_lm
+from training.bergamot.folder import TOKENS, make_tokens, prepare_base, sole_use
 from training.bergamot.graph_encoders import GraphEncoder
 from training.bergamot.hard_negatives import NearConcepts, find_near
 from training.bergamot.loggers import Write
@@ -124,7 +124,7 @@ def prepared(config: Config, device: str = "cpu") -> Iterator["Run"]:
             prepare_base(
                 parts["text_encoder"], data, output, identity, seed=config["system"]["seed"]
             )
-            _open_tokens(data, output)
+            make_tokens(data, output)
             with atomic_file(output / CONFIG) as path:
                 # Without this machine's paths: the same run leaves the same files anywhere.
                 config.merge({"paths": dict.fromkeys(config["paths"], "")}).to_disk(path)
@@ -173,7 +173,7 @@ class Run:
             self._announce(model)
         batches = BatchMaker(
             self.data,
-            _open_tokens(self.data, self.output),
+            TokenStore.open(self.output / TOKENS),
             batch_settings,
             seed=seed,
             graph=model.graph_encoder is not None,
@@ -250,8 +250,11 @@ class Run:
         if trainer.validation is None:
             self._export_lm("lm", lm)
             return
+        best = self.output / "best"
+        check_folder(best)
+        verify_files(best)
         with atomic_folder(self.output / "lm") as folder:
-            shutil.copytree(self.output / "best", folder, dirs_exist_ok=True)
+            shutil.copytree(best, folder, dirs_exist_ok=True)
 
     def _export_lm(self, name: str, lm: Any) -> None:
         export_lm(self.output / name, merged(lm), self.base, EncoderSettings.read(self.base))
@@ -285,34 +288,6 @@ class Run:
         return model
 
 
-def prepare_base(
-    prepare: Any, data: TrainingSet, output: Path, identity: str, *, seed: int
-) -> None:
-    """Put the base LM at output/base, once a run; a run that is resumed finds it there."""
-    base, stamp = output / "base", output / "base" / "run.json"
-    if stamp.is_file():
-        if json.loads(stamp.read_text(encoding="utf8"))["config"] != identity:
-            raise BergamotError(Errors.T207.format(path=output))
-        return
-    shutil.rmtree(base, ignore_errors=True)
-    base.mkdir()
-    with explained_write_errors(base):
-        prepare(base, data.names, seed)
-    with atomic_file(stamp) as path:
-        path.write_text(json.dumps({"config": identity}), encoding="utf8")
-
-
-def _open_tokens(data: TrainingSet, output: Path) -> TokenStore:
-    base = output / "base"
-    return TokenStore.open_or_build(
-        output / "tokens",
-        data.names,
-        lm=base,
-        settings=EncoderSettings.read(base),
-        names_id=sha256(data.path / "manifest.json"),
-    )
-
-
 def _resolve(config: Config) -> dict[str, Any]:
     try:
         parts = registry.resolve(
@@ -335,14 +310,3 @@ def make_model(lm: Any, parts: dict[str, Any], *, n_relations: int, pooling: str
     if any(objective.needs_graph for objective in objectives.values()):
         graph_encoder = parts["graph_encoder"](dim, n_relations)
     return BergamotModel(lm, graph_encoder, objectives, pooling=pooling)
-
-
-@contextmanager
-def sole_use(folder: Path) -> Iterator[None]:
-    """Hold a lock on a folder. RAISES (BergamotError): T214 if another run holds it."""
-    with (folder / ".lock").open("w") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BergamotError(Errors.T214.format(path=folder)) from None
-        yield

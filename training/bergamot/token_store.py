@@ -43,6 +43,7 @@ class TokenStore:
 
     @classmethod
     def open(cls, path: Path) -> "TokenStore":
+        """Map the tokens that `open_or_build` has checked or made."""
         read_manifest(path, kind=KIND, version=VERSION, checksums=False)
         tokens = np.load(path / "tokens.npy", mmap_mode="r")
         return cls(path, tokens, np.load(path / "indptr.npy", mmap_mode="r"))
@@ -53,13 +54,18 @@ class TokenStore:
     ) -> "TokenStore":
         """Open the store at `path` if it was made from these names and this tokenizer; else build.
 
+        One that is no longer as it was made is built again.
+
         names_id (str): What identifies the names: the training set's checksum.
         """
         made_from = {"names": names_id, "tokenizer": _tokenizer_id(lm, settings)}
         try:
-            manifest = read_manifest(path, kind=KIND, version=VERSION, checksums=False)
+            fields = {"made_from": dict}
+            manifest = read_manifest(path, kind=KIND, version=VERSION, fields=fields)
             fresh = manifest["made_from"] == made_from
-        except BergamotError:
+        except BergamotError as reason:
+            if path.exists():
+                logger.warning("Tokenising again: %s", reason)
             fresh = False
         if not fresh:
             cls._build(path, names, lm=lm, settings=settings, made_from=made_from)

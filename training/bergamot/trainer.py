@@ -17,7 +17,12 @@ from tqdm import tqdm
 
 from spacy_bergamot.files import atomic_file
 from training.bergamot.batches import Batch, BatchMaker, prepared
-from training.bergamot.checkpoint import load_checkpoint, newest_checkpoint, save_checkpoint
+from training.bergamot.checkpoint import (
+    HISTORY,
+    load_checkpoint,
+    newest_checkpoint,
+    save_checkpoint,
+)
 from training.bergamot.hard_negatives import NearConcepts
 from training.bergamot.loggers import Write
 from training.bergamot.model import BergamotModel
@@ -31,7 +36,6 @@ logger = logging.getLogger(__name__)
 
 Autocast = Literal["none", "bf16", "fp16"]
 HALF = {"none": None, "bf16": torch.bfloat16, "fp16": torch.float16}
-HISTORY = "history.json"
 
 FindNear = Callable[[int, bool], NearConcepts]
 """A step at which near concepts are looked for, and whether this is that step: if not, they were
@@ -202,21 +206,17 @@ class Trainer:
         return losses, norm
 
     def resume(self) -> int:
-        """Restore the newest checkpoint and the history up to it; return the step to go on from."""
+        """Restore the newest checkpoint and the history in it; return the step to go on from."""
         newest = newest_checkpoint(self.checkpoints)
         if newest is None:
             return 0
-        step = load_checkpoint(
+        step, self.history = load_checkpoint(
             newest,
             model=self.model,
             optimizer=self.optimizer,
             scaler=self.scaler,
             config_id=self.config_id,
         )
-        path = self.output / HISTORY
-        if path.is_file():
-            entries = json.loads(path.read_text(encoding="utf8"))
-            self.history = [entry for entry in entries if entry["step"] <= step]
         logger.info("Going on from %s", newest)
         return step
 
@@ -232,6 +232,7 @@ class Trainer:
                 optimizer=self.optimizer,
                 scaler=self.scaler,
                 config_id=self.config_id,
+                history=self.history,
             )
         self.processes.wait()
 

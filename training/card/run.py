@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from spacy_bergamot import __version__
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import Errors as PackageErrors
-from spacy_bergamot.files import atomic_file
+from spacy_bergamot.files import MANIFEST, atomic_file
+from spacy_bergamot.pipeline_files import list_files
 from training.card.knowledge import knowledge_facts
 from training.card.limits import limits_of, settings_facts
 from training.card.meta import complete
@@ -44,6 +45,8 @@ def make_card(
 ) -> dict[str, Any]:
     """Write README.md and LICENSES_SOURCES into a pipeline's folder and complete its meta.json.
 
+    In the end the files are listed for `python -m spacy bergamot check`.
+
     figures (Path | None): JSON of an evaluation. kb (Path | None): Concept table that says more of
         its sources than the pipeline's own. lm (Path | None): The language model in the folder of
         its training run. One that is missing is left out, and the card says so.
@@ -67,6 +70,7 @@ def make_card(
     _write(pipeline / README, readme(completed, facts))
     _write(pipeline / LICENCES, licences(facts))
     _write(pipeline / META, json.dumps(completed, ensure_ascii=False, indent=2) + "\n")
+    list_files(pipeline)
     return facts
 
 
@@ -124,13 +128,7 @@ def read_meta(pipeline: Path) -> dict[str, Any]:
 def _open(pipeline: Path) -> tuple["Language", "BergamotLinker"]:
     from spacy_bergamot.cli.app import linker_of, load
 
-    try:
-        nlp = load(str(pipeline))
-    except BergamotError:
-        raise
-    except ValueError as reason:  # of spaCy's: a broken config, an unknown component
-        message = PackageErrors.B046.format(name=pipeline, reason=reason)
-        raise BergamotError(message) from None
+    nlp = load(str(pipeline))
     return nlp, linker_of(nlp)[0]
 
 
@@ -184,7 +182,7 @@ def _index(parts: "LinkerParts") -> dict[str, Any]:
 
 def _sizes(pipeline: Path, parts: "LinkerParts") -> dict[str, int]:
     """Return bytes on disk of the language model, of the index, and of all but the card."""
-    own = sum(_size(pipeline / file) for file in (README, LICENCES, META))
+    own = sum(_size(pipeline / file) for file in (README, LICENCES, META, MANIFEST))
     return {
         "language_model": _size(parts.bundles["encoder"].path),
         "index": _size(parts.bundles["index"].path),

@@ -14,8 +14,9 @@ from torch import Tensor
 from torch_geometric.nn import DeepGraphInfomax
 
 from training.bergamot.batches import Batch
+from training.bergamot.folder import make_tokens, prepare_base
 from training.bergamot.processes import Processes
-from training.bergamot.run import Run, _open_tokens, _resolve, config_id, prepare_base
+from training.bergamot.run import Run, _resolve, config_id
 from training.bergamot.trainer import Trainer
 from training.preprocess.training_set import TrainingSet
 
@@ -30,7 +31,7 @@ def make_trainer(config: Config) -> Trainer:
     data = TrainingSet.open(Path(config["paths"]["training_set"]))
     parts, identity = _resolve(config), config_id(config, data)
     prepare_base(parts["text_encoder"], data, output, identity, seed=0)
-    _open_tokens(data, output)
+    make_tokens(data, output)
     trainer = Run(config, parts, data, output, "cpu", identity, Processes()).trainer()
     trainer.model.train()
     return trainer

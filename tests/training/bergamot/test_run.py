@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -226,3 +227,62 @@ def test_the_fingerprint_changes_with_the_pooling(config: Config):
     settings = lm / "bergamot.json"
     settings.write_text(settings.read_text().replace("mean", "cls"))
     assert fingerprint(lm) != before
+
+
+def zeroed(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[:-64] + bytes(64))
+
+
+HEALED = ["tokens/indptr.npy", "tokens/tokens.npy", "tokens/manifest.json", "history.json",
+          "base/manifest.json", "checkpoints/step-00000004/history.json",
+          "checkpoints/step-00000004/manifest.json"]  # fmt: skip
+REFUSED = ["base/bergamot.json", "base/config.json", "base/model.safetensors",
+           "base/tokenizer.json"]  # fmt: skip
+DAMAGES = [Path.unlink, zeroed, lambda path: path.write_bytes(b""), lambda p: p.write_text("[[")]
+
+
+def test_whatever_of_a_run_is_changed_it_ends_bit_identical_or_says_so(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    config["training"]["max_steps"] = 6
+    whole = train(config)
+    config["paths"]["output"] = str(tmp_path / "cut")
+    interrupt(monkeypatch, 6)
+    with pytest.raises(KeyboardInterrupt):
+        train(config)
+    for number, name in enumerate([*HEALED, *REFUSED]):
+        output = tmp_path / f"run-{number}"
+        shutil.copytree(tmp_path / "cut", output)
+        config["paths"]["output"] = str(output)
+        damage = DAMAGES[number % 4]
+        if name == "base/manifest.json":
+            damage = Path.unlink
+        damage(output / name)
+        if name in HEALED:
+            assert equal(whole, train(config)), name
+        else:
+            with pytest.raises(BergamotError, match=r"B00[1-6]") as error:
+                train(config)
+            assert name in str(error.value)
+
+
+def test_a_process_that_a_killed_run_leaves_behind_does_not_hold_its_lock(tmp_path: Path):
+    read, write = os.pipe()
+    holder = os.fork()
+    if holder == 0:
+        with sole_use(tmp_path):
+            if os.fork() == 0:
+                time.sleep(20)
+                os._exit(0)
+            os.write(write, b"x")
+            time.sleep(20)
+        os._exit(0)
+    os.read(read, 1)
+    time.sleep(0.1)
+    with pytest.raises(BergamotError, match="T214"), sole_use(tmp_path):
+        pass
+    os.kill(holder, signal.SIGKILL)
+    os.waitpid(holder, 0)
+    with sole_use(tmp_path):
+        pass

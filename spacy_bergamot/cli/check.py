@@ -1,0 +1,31 @@
+"""`check`: whether every file of a pipeline is as it was packaged."""
+
+from typing import Annotated
+
+import typer
+
+from spacy_bergamot.cli.app import Pipeline, bergamot, explained
+from spacy_bergamot.pipeline_files import changed_files, folder_of, list_files
+
+
+@bergamot.command("check")
+def check_cli(
+    pipeline: Pipeline,
+    write: Annotated[
+        bool, typer.Option("--write", help="Take the files as they are now: make the list anew")
+    ] = False,
+) -> None:
+    """Compare every file of a pipeline with the list made when it was packaged.
+
+    Nothing of the pipeline is loaded. What differs is named; the status is then 1.
+    """
+    with explained():
+        folder = folder_of(pipeline)
+        if write:
+            list_files(folder)
+        found = changed_files(folder)
+    for problem in found:
+        typer.echo(f"✘ {problem}", err=True)
+    if found:
+        raise typer.Exit(1)
+    typer.echo(f"{folder}: every file is as listed", err=True)

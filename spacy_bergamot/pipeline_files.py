@@ -1,0 +1,48 @@
+"""The list of all files of a packaged pipeline, spaCy's own too, with sizes and checksums.
+
+It is the manifest.json at the top of the pipeline's folder, made when the pipeline is whole.
+"""
+
+from pathlib import Path
+
+from spacy.util import get_model_meta, get_package_path, is_package
+
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.files import MANIFEST
+from spacy_bergamot.manifest import differences, write_manifest
+
+KIND = "pipeline"
+VERSION = 1
+_BY_SPACY = "README.md"
+"""What `spacy package` adds to a pipeline that has none."""
+
+
+def list_files(folder: Path) -> None:
+    """Write the list of a pipeline's files as they are now."""
+    write_manifest(folder, kind=KIND, version=VERSION)
+
+
+def changed_files(folder: Path) -> list[str]:
+    """Return what is wrong with every file that is not as the list says.
+
+    RAISES (BergamotError): B113 if there is no list, else as `read_manifest` if it is no good.
+    """
+    if not (folder / MANIFEST).is_file():
+        raise BergamotError(Errors.B113.format(path=folder))
+    added = Errors.B112.format(path=folder / _BY_SPACY)
+    found = differences(folder, kind=KIND, version=VERSION)
+    return [problem for problem in found if problem != added]
+
+
+def folder_of(pipeline: str) -> Path:
+    """Return the folder of a pipeline, which is a path or the name of an installed package.
+
+    RAISES (BergamotError): B046 if there is none.
+    """
+    if is_package(pipeline):
+        package = get_package_path(pipeline)
+        meta = get_model_meta(package)
+        return package / f"{meta['lang']}_{meta['name']}-{meta['version']}"
+    if not Path(pipeline).is_dir():
+        raise BergamotError(Errors.B046.format(name=pipeline, reason="there is no such folder"))
+    return Path(pipeline)
