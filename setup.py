@@ -49,6 +49,7 @@ setup(
         "spacy_bergamot",
         "spacy_bergamot.cli",
         "spacy_bergamot.encoder",
+        "spacy_bergamot.engines",
         "spacy_bergamot.mentions",
         "spacy_bergamot.output",
     ],

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spacy_bergamot.engines import ExactEngine, NmslibEngine, UsearchEngine, to_8_bits
+from spacy_bergamot.engines import ExactEngine, NmslibEngine, UsearchEngine
+from spacy_bergamot.engines.usearch import to_8_bits
 from spacy_bergamot.errors import BergamotError
 
 
@@ -54,7 +55,7 @@ def test_an_unknown_type_is_named(vectors: np.ndarray, tmp_path: Path):
 def test_a_small_graph_loses_no_vector_on_a_machine_of_many_cores(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    monkeypatch.setattr("spacy_bergamot.engines.cores", lambda: 16)
+    monkeypatch.setattr("spacy_bergamot.engines.common.cores", lambda: 16)
     orders = np.array(list(permutations(range(8), 3)))[:300]
     weights = np.array([1, 1.15, 1.3])
     for seed in range(20):

@@ -6,8 +6,8 @@ import pytest
 
 from spacy_bergamot import preflight
 from spacy_bergamot.engines import NmslibEngine
+from spacy_bergamot.engines.nmslib_file import nmslib_build
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.nmslib_file import nmslib_build
 
 Usage = namedtuple("Usage", "total used free")
 GIB = 1 << 30

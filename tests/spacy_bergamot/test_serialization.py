@@ -13,9 +13,9 @@ from spacy.tokens import Span
 
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.engines import NmslibEngine
+from spacy_bergamot.engines.nmslib_file import map_records
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.loaders import alias_index, language_model
-from spacy_bergamot.nmslib_file import map_records
 from tests.spacy_bergamot.conftest import write_lm
 
 PICKLES = [bytes([0x80, protocol]) for protocol in (2, 3, 4, 5)]

@@ -126,9 +126,10 @@ def read_meta(pipeline: Path) -> dict[str, Any]:
 
 
 def _open(pipeline: Path) -> tuple["Language", "BergamotLinker"]:
-    from spacy_bergamot.cli.app import linker_of, load
+    from spacy_bergamot.cli.app import linker_of
+    from spacy_bergamot.pipelines import load_pipeline
 
-    nlp = load(str(pipeline))
+    nlp = load_pipeline(str(pipeline))
     return nlp, linker_of(nlp)[0]
 
 

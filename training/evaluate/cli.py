@@ -87,8 +87,8 @@ def evaluate_cli(
         train=train,
         concepts=concepts,
     )
-    with atomic_file(output) as path:
-        path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf8")
+    with atomic_file(output) as part:
+        part.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf8")
     typer.echo(render(report))
 
 

@@ -1,0 +1,67 @@
+"""Search engines over unit vectors: build into a folder, open, search by cosine.
+
+An engine is a class with a `name`, `build(folder, vectors, **settings)`, `open(folder, **settings)`
+`search(vectors, k)` and `vectors(rows)`; `ENGINES` finds it by name, and others can be registered.
+"""
+
+from typing import Any, Protocol
+
+import catalogue
+import numpy as np
+
+from spacy_bergamot.engines.common import Vectors
+from spacy_bergamot.engines.exact import ExactEngine
+from spacy_bergamot.engines.nmslib import NmslibEngine
+from spacy_bergamot.engines.nmslib_file import import_nmslib
+from spacy_bergamot.engines.usearch import UsearchEngine, import_usearch
+from spacy_bergamot.errors import BergamotError, Errors
+
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "ExactEngine",
+    "NmslibEngine",
+    "UsearchEngine",
+    "Vectors",
+    "engine_class",
+    "require_engine",
+]
+
+ENGINES = catalogue.create("spacy_bergamot", "engines")
+ENGINES.register("nmslib", func=NmslibEngine)
+ENGINES.register("usearch", func=UsearchEngine)
+ENGINES.register("exact", func=ExactEngine)
+
+_PACKAGES = {"nmslib": import_nmslib, "usearch": import_usearch}
+
+
+class Engine(Protocol):
+    """What an alias index searches with."""
+
+    name: str
+
+    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows (int64) and cosines (float32), both (n, k), best first; -1 fills up."""
+        ...
+
+    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        """Return the unit vectors of some rows, float32 (n, d)."""
+        ...
+
+
+def engine_class(name: str) -> Any:
+    """Return an engine's class by name. RAISES (BergamotError): B020 if there is none."""
+    known = ENGINES.get_all()
+    if name not in known:
+        raise BergamotError(Errors.B020.format(name=name, choices=", ".join(sorted(known))))
+    return known[name]
+
+
+def require_engine(name: str) -> None:
+    """Raise unless an engine is known and its package can be imported.
+
+    RAISES (BergamotError): B020 for an unknown engine, B022 or B042 without its package.
+    """
+    engine_class(name)
+    if name in _PACKAGES:
+        _PACKAGES[name]()
