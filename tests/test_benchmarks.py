@@ -130,3 +130,14 @@ def test_accuracy_of_every_generator_with_names_held_out(tmp_path: Path):
     assert found["tfidf"]["by_set"]["marked"]["acc@1"] > 50
     assert found["dense"] != found["base_dense"]
     assert found["pipeline_filtered"] != found["pipeline"]
+
+
+def test_mentions_are_read_as_fast_in_scripts_without_spaces():
+    found = figures("benchmarks.mentions", "--quick")
+    rates = found["characters_per_s"]
+    assert set(rates) == {"latin", "han"}
+    for rate in rates.values():
+        assert set(rate) == {"20000", "100000"}
+        assert rate["100000"] > rate["20000"] / 4  # a fifth, were it quadratic
+        assert rate["100000"] > 20_000
+    assert all(count > 500 for count in found["mentions"].values())
