@@ -60,7 +60,9 @@ def invented(script: str, count: int) -> list[str]:
 def name(script: str, draw: random.Random) -> list[str]:
     if script == "han":
         return ["".join(chr(draw.randrange(0x4E00, 0x5600)) for _ in range(draw.randint(2, 8)))]
-    return [f"{draw.choice('bdklmnrst')}a{draw.randrange(5000)}x" for _ in range(draw.randint(1, 4))]
+    return [
+        f"{draw.choice('bdklmnrst')}a{draw.randrange(5000)}x" for _ in range(draw.randint(1, 4))
+    ]
 
 
 def initialised(nlp: Language, names: list[str]) -> BergamotMentions:
