@@ -142,3 +142,14 @@ def test_memory_stands_still_while_names_are_ever_new(tmp_path: Path):
     assert found["encode_mib"] <= 50
     assert found["pipe_mib"] <= 50
     assert found["encode_first_mib"] + found["pipe_first_mib"] <= 150  # kept once
+
+
+def test_mentions_are_read_as_fast_in_scripts_without_spaces():
+    found = figures("benchmarks.mentions", "--quick")
+    rates = found["characters_per_s"]
+    assert set(rates) == {"latin", "han"}
+    for rate in rates.values():
+        assert set(rate) == {"20000", "100000"}
+        assert rate["100000"] > rate["20000"] / 4  # a fifth, were it quadratic
+        assert rate["100000"] > 20_000
+    assert all(count > 500 for count in found["mentions"].values())

@@ -17,7 +17,7 @@ _PUNCTUATION = (  # wide, so that tokenizers which know spaces only leave it ins
 )
 _UNSPACED = f"{_HAN}{_HIRAGANA}{_KATAKANA}{_THAI}"
 _MARKS = "\u0300-\u036f\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_BREAKS = "\u00ad\u200b-\u200d\u2060\ufeff"  # invisible; a word does not end with one
+_INVISIBLE = "\u00ad\u200b-\u200d\u2060\ufeff"  # inside of a word; else a unit, which has no form
 _NEEDS_PARTS = re.compile(f"[{_UNSPACED}{_PUNCTUATION}]")
 # A run of Katakana is a word. A Thai vowel that is written after its consonant, or before it, is
 # never parted from it, nor are marks from what they stand on.
@@ -25,7 +25,7 @@ _PARTS = re.compile(
     f"(?P<unspaced>[{_KATAKANA}]+[{_MARKS}]*"
     "|[\u0e40-\u0e44]?[\u0e01-\u0e2e][\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]*[\u0e30\u0e32\u0e33\u0e45]?"
     f"|[{_UNSPACED}][{_MARKS}]*)"
-    rf"|[^\W{_UNSPACED}](?:[{_BREAKS}]*[^\W{_UNSPACED}]|[{_MARKS}])*"
+    rf"|[^\W{_UNSPACED}](?:[^\W{_UNSPACED}]|[{_MARKS}]|[{_INVISIBLE}](?=[^\W{_UNSPACED}]))*"
     "|.",
     re.DOTALL,
 )
