@@ -43,8 +43,8 @@ class Changes:
         manifest = read_manifest(path, kind=KIND, version=VERSION, checksums=checksums)
         if manifest["index"] != base.fingerprint:
             raise BergamotError(Errors.B050.format(path=path))
-        lines = (path / "changes.jsonl").read_text(encoding="utf8").splitlines()
-        self.entries: list[Change] = [json.loads(line) for line in lines]
+        with (path / "changes.jsonl").open(encoding="utf8", newline="\n") as lines:
+            self.entries: list[Change] = [json.loads(line) for line in lines]
         self.added: AliasIndex | None = None
         if (path / "added").is_dir():
             self.added = AliasIndex.open(path / "added", like=base, checksums=False)

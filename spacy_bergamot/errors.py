@@ -109,7 +109,10 @@ class Errors(metaclass=Coded):
     )
     B046 = "Cannot load the pipeline '{name}': {reason}"
     B047 = "The pipeline has no bergamot_linker. Its components are: {components}."
-    B048 = '{path}:{line} is not a JSON object with a "text": {text}. Mend or remove the line.'
+    B048 = (
+        '{path}:{line} is not a JSON object with a "text" ({reason}): {text}. Mend or remove the '
+        "line."
+    )
     B049 = "{path} is not UTF-8: {reason}. Convert it to UTF-8."
     B050 = (
         "{path} holds changes of another index. Apply them again with: "
@@ -163,6 +166,8 @@ class Errors(metaclass=Coded):
         "The name {name!r} of the concept '{concept_id}' has {character}, a control character or "
         "half of a surrogate pair. Correct the name, or leave it out."
     )
+    B091 = "{path} cannot be read: {reason}. Give a file that you may read."
+    B092 = "{setting} is {value}; it must not be below zero."
 
 
 class Warnings(metaclass=Coded):

@@ -12,6 +12,7 @@ from spacy.vocab import Vocab
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.exporters import to_bigbio, to_brat, to_dict, to_fhir, to_html
 from spacy_bergamot.files import atomic_file
+from spacy_bergamot.inputs import Malformed, decoded_lines, parsed
 from spacy_bergamot.linker import BergamotLinker
 
 Facts = dict[str, Any]
@@ -29,8 +30,6 @@ class Form(str, Enum):
 
 def read_documents(path: Path, vocab: Vocab) -> Iterator[tuple[str | Doc, Facts]]:
     """Yield text or document and what else is known of it. RAISES (BergamotError): B048, B049."""
-    if not path.is_file():
-        raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path."))
     if path.suffix == ".spacy":
         for doc in read_docbin(path, vocab):
             yield doc, {}
@@ -44,7 +43,9 @@ def read_documents(path: Path, vocab: Vocab) -> Iterator[tuple[str | Doc, Facts]
 
 
 def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
-    """Yield the documents of a .spacy file. RAISES (BergamotError): B002 if it is none."""
+    """Yield the documents of a .spacy file. RAISES (BergamotError): B001, B002 if it is none."""
+    if not path.is_file():
+        raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path."))
     try:
         store = DocBin().from_disk(path)
     except Exception as reason:  # zlib, msgpack and KeyError, whatever breaks first
@@ -54,25 +55,33 @@ def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text and their numbers. RAISES (BergamotError): B049 if not UTF-8."""
-    with path.open(encoding="utf8", newline="\n") as lines:
-        try:
-            for number, line in enumerate(lines, 1):
-                yield number, line.rstrip("\r\n")
-        except UnicodeDecodeError as reason:
-            raise BergamotError(Errors.B049.format(path=path, reason=reason)) from None
+    """Yield the lines of a text and their numbers.
+
+    RAISES (BergamotError): B001 for a missing file, B091 for one that cannot be opened, B049 for
+        one that is not UTF-8.
+    """
+    if not path.exists():
+        raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path."))
+    try:
+        with path.open("rb") as stream:
+            yield from decoded_lines(stream)
+    except OSError as reason:
+        raise BergamotError(Errors.B091.format(path=path, reason=reason.strerror)) from None
+    except Malformed as reason:
+        place = f"{path}:{reason.line}"
+        raise BergamotError(Errors.B049.format(path=place, reason=reason)) from None
 
 
 def parse_entry(path: Path, number: int, line: str) -> Facts:
     """Return a JSON object that has a text. RAISES (BergamotError): B048 for anything else."""
     try:
-        entry = json.loads(line)
-        if not isinstance(entry["text"], str):
-            raise TypeError
-    except (ValueError, KeyError, TypeError):
-        message = Errors.B048.format(path=path, line=number, text=line[:80])
+        entry = parsed(line)
+        if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
+            raise ValueError("it has none")
+    except ValueError as reason:
+        message = Errors.B048.format(path=path, line=number, reason=reason, text=line[:80])
         raise BergamotError(message) from None
-    return dict(entry)
+    return entry
 
 
 def write_documents(

@@ -16,6 +16,7 @@ from spacy_bergamot.build import build_pipeline
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of, load
 from spacy_bergamot.cli.documents import numbered_lines, parse_entry, read_docbin
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.inputs import parsed
 
 Output = Annotated[Path, typer.Argument(help="Folder of the new pipeline")]
 
@@ -143,7 +144,7 @@ def _set_threshold(nlp: Language, name: str, report: dict[str, Any], precision: 
 
 def _json(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
-        entry = json.loads(line)
+        entry = parsed(line)
         if not isinstance(entry, dict):
             raise ValueError("not an object")
     except ValueError as reason:
@@ -179,8 +180,6 @@ def _as_mention(nlp: Language, mention: str, spans_key: str | None) -> Doc:
 
 def _read_gold(path: Path, nlp: Language) -> Iterator[Example]:
     """Yield examples of a DocBin, or of JSON lines with entities."""
-    if not path.is_file():
-        raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path."))
     if path.suffix == ".spacy":
         for doc in read_docbin(path, nlp.vocab):
             yield Example(doc, doc)
@@ -204,7 +203,8 @@ def _read_gold(path: Path, nlp: Language) -> Iterator[Example]:
                 if span is None:
                     raise ValueError(f"{entity} lies outside the text")
                 spans.append(span)
-        except (KeyError, TypeError, ValueError) as reason:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            reason = f"{error} is missing" if isinstance(error, KeyError) else error
             message = Errors.B057.format(path=path, line=number, reason=reason, text=line[:80])
             raise BergamotError(message) from None
         if linker.settings.spans_key is None:
