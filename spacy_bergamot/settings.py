@@ -41,7 +41,7 @@ class LinkerSettings:
     device (str): "cpu", "auto", "cuda:0". precision (str): "fp32", "bf16", "fp16".
     verify (bool): Compare checksums when loading; sizes are compared in any case.
 
-    RAISES (BergamotError): B036 and B052 for a threshold, B037 for a number out of range.
+    RAISES (BergamotError): B036 and B052 for a threshold, B037 and B092 for a number out of range.
     """
 
     k: int = 10
@@ -72,6 +72,11 @@ class LinkerSettings:
             if getattr(self, setting) < 1:
                 value = getattr(self, setting)
                 raise BergamotError(Errors.B037.format(setting=setting, value=value))
+
+        for setting in ("cache_size", "max_entities_per_mention"):
+            if getattr(self, setting) < 0:
+                value = getattr(self, setting)
+                raise BergamotError(Errors.B092.format(setting=setting, value=value))
 
     @property
     def scoring(self) -> str:
