@@ -57,8 +57,8 @@ class Changes:
         if manifest["index"] != base.fingerprint:
             raise BergamotError(Errors.B050.format(path=path))
         self.fingerprint: str = manifest["files"]["changes.jsonl"]["sha256"]
-        lines = (path / "changes.jsonl").read_text(encoding="utf8").splitlines()
-        self.entries: list[Change] = [json.loads(line) for line in lines]
+        with (path / "changes.jsonl").open(encoding="utf8", newline="\n") as lines:
+            self.entries: list[Change] = [json.loads(line) for line in lines]
         self.added: AliasIndex | None = None
         if (path / "added").is_dir():
             self.added = AliasIndex.open(path / "added", like=base, checksums=False)

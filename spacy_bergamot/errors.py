@@ -116,7 +116,10 @@ class Errors(metaclass=Coded):
         "that are not as they were packaged: python -m spacy bergamot check {name}"
     )
     B047 = "The pipeline has no bergamot_linker. Its components are: {components}."
-    B048 = '{path}:{line} is not a JSON object with a "{key}": {text}. Mend or remove the line.'
+    B048 = (
+        '{path}:{line} is not a JSON object with a "{key}" ({reason}): {text}. Mend or remove the '
+        "line."
+    )
     B049 = "{path} is not UTF-8: {reason}. Convert it to UTF-8."
     B050 = (
         "{path} holds changes of another index. Apply them again with: "
@@ -217,6 +220,8 @@ class Errors(metaclass=Coded):
         "'{name}' and '{linker}' are of one knowledge base with different changes. Take both from "
         "one pipeline; python -m spacy bergamot update changes both."
     )
+    B091 = "{path} cannot be read: {reason}. Give a file that you may read."
+    B092 = "{setting} is {value}; it must not be below zero."
 
 
 class Warnings(metaclass=Coded):

@@ -2,7 +2,6 @@
 
 import os
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from spacy_bergamot.kb import KnowledgeBase
 from spacy_bergamot.loaders import IndexLoader, LmLoader
 from spacy_bergamot.mentions.tie import changed_dictionaries, check_dictionaries
 from spacy_bergamot.parts import CALIBRATION, CHANGES, ENCODER, INDEX, NEEDED, LinkerParts
+from spacy_bergamot.recent import Recent
 from spacy_bergamot.rerank import Mention
 from spacy_bergamot.settings import LinkerSettings
 from spacy_bergamot.spans import place_of, spans_of, unlinked, write_links
@@ -58,7 +58,7 @@ class BergamotLinker(Pipe):
         }
         self.scorer = self.settings.scorer
         self._parts: LinkerParts | None = None
-        self._cache: OrderedDict[Key, list[Candidate]] = OrderedDict()
+        self._cache: Recent[Key, list[Candidate]] = Recent(self.settings.cache_size)
         self._process = os.getpid()
         self.home: weakref.ref[Language] | None = None
         for extension in ("kb_ents", "candidates"):
@@ -117,10 +117,10 @@ class BergamotLinker(Pipe):
         mentions = [self._look_ups(doc) for doc in docs]
         keys = [[(mention.text, self._label(mention.label)) for mention in of] for of in mentions]
         distinct = dict.fromkeys(key for of in keys for key in of)
-        known = {key: self._cache[key] for key in distinct if key in self._cache}
+        known = self._cache.known(distinct)
         fresh = [key for key in distinct if key not in known]
         known.update(zip(fresh, parts.generator.generate(fresh), strict=True) if fresh else ())
-        self._remember(known)
+        self._cache.keep(known)
         return [
             self._weighed(of, [known[key] for key in found])
             for of, found in zip(mentions, keys, strict=True)
@@ -288,7 +288,7 @@ class BergamotLinker(Pipe):
     def take(self, parts: LinkerParts) -> "BergamotLinker":
         """Take language model, index and what belongs to them."""
         self._parts = parts
-        self._cache.clear()
+        self._cache = Recent(self.settings.cache_size)
         return self
 
     def _checked(self) -> LinkerParts:
@@ -301,6 +301,7 @@ class BergamotLinker(Pipe):
         import torch
 
         torch.set_num_threads(1)
+        self._cache = self._cache.copy()
         self._process = os.getpid()
 
     def _with_golds(self, reference: Doc) -> tuple[Doc, list[str]]:
@@ -346,14 +347,6 @@ class BergamotLinker(Pipe):
     def _expanded(mention: str, forms: dict[str, str]) -> str:
         """Return the long form of a mention that is a short form, or the mention."""
         return forms.get(mention.strip(), mention) if forms else mention
-
-    def _remember(self, known: dict[tuple[str, str], list[Candidate]]) -> None:
-        """Keep the mentions used last, at most `cache_size`."""
-        for key, candidates in known.items():
-            self._cache[key] = candidates
-            self._cache.move_to_end(key)
-        while len(self._cache) > self.settings.cache_size:
-            self._cache.popitem(last=False)
 
 
 def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict) -> BergamotLinker:

@@ -51,7 +51,7 @@ class LinkerSettings:
         checked in any case; without checksums a changed byte elsewhere gives wrong candidates or
         ends the process, so leave them out only where something else vouches for the files.
 
-    RAISES (BergamotError): B036 and B052 for a threshold, B037 for a number out of range.
+    RAISES (BergamotError): B036 and B052 for a threshold, B037 and B092 for a number out of range.
     """
 
     k: int = 10
@@ -86,6 +86,11 @@ class LinkerSettings:
             value = getattr(self, setting)
             if value < least:
                 raise BergamotError(Errors.B037.format(setting=setting, value=value, least=least))
+
+        for setting in ("cache_size", "max_entities_per_mention"):
+            if getattr(self, setting) < 0:
+                value = getattr(self, setting)
+                raise BergamotError(Errors.B092.format(setting=setting, value=value))
 
     @property
     def scoring(self) -> str:

@@ -48,7 +48,15 @@ class UpdatedGenerator:
         self.added = added
         self.encoder = base.encoder
         self.index = base.index
-        self.k = base.k
+
+    @property
+    def k(self) -> int:
+        """Candidates of a mention; set, both generators propose as many."""
+        return self.base.k
+
+    @k.setter
+    def k(self, value: int) -> None:
+        self.base.k = self.added.k = value
 
     def generate(self, mentions: Sequence[tuple[str, str]]) -> list[list[Candidate]]:
         """Return the candidates of (mention, entity label) pairs, best first."""

@@ -40,9 +40,8 @@ class Errors(metaclass=Coded):
     T116 = "{path} cannot be read as {what}: {reason}. Mend or download the file again."
     T117 = "{path} does not exist. Give a file, or a folder of ontologies and tables."
     T118 = (
-        "No name came from {path}. It reads OBO, OBO graphs (.json), Orphadata (.xml), JSONL, and "
-        ".tsv or .csv with a header of Babelon, SSSOM, or id and name; also packed. Not read: "
-        "{unread}."
+        "No name came from {path}: {files}. It reads OBO, OBO graphs (.json), Orphadata (.xml), "
+        "JSONL, and .tsv or .csv with a header of Babelon, SSSOM, or id and name; also packed."
     )
     T120 = "{path} cannot be read: {reason}. Correct the path, or download the file again."
     T121 = (
@@ -51,8 +50,8 @@ class Errors(metaclass=Coded):
     )
     T122 = "Unknown form of corpus '{form}'. Choose one of: {choices}."
     T123 = (
-        "{path} has no file of {form}. Correct the path, or choose the form with --form: "
-        "`python -m training corpus --help` lists them."
+        "{path} has no file of {form}, only: {files}. Correct the path, or choose the form with "
+        "--form: `python -m training corpus --help` lists them."
     )
     T124 = "{path} has files of several forms: {forms}. Choose one with --form."
     T125 = "Unknown language '{language}'. Choose one of: {choices}, or its ISO 639-1 code."
@@ -176,6 +175,8 @@ class Errors(metaclass=Coded):
     )
     T255 = "There is nothing to make pairs of. Give --pairs, --bitext or --mentions."
     T256 = "{path} is a folder where a file is wanted. Give one of the files in it."
+    T239 = "{path} cannot be read: {reason}. Give a file that you may read."
+    T240 = "{path} has no line with two different names, so no pair. Correct or leave out the file."
     T301 = "{path} is missing. Preprocessing writes it; or correct the path."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."

@@ -1,25 +1,54 @@
 """Text files by numbered lines."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
+from spacy_bergamot.inputs import Malformed, decoded, decoded_lines
 from training.errors import BergamotError, Errors
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield number (from 1) and text of the lines that are not empty; only a line feed ends one.
 
-    RAISES (BergamotError): T301 for a missing file, T256 for a folder, T304 for one that is
-        not UTF-8.
+    RAISES (BergamotError): As `opened` does, T304 for a file that is not UTF-8.
+    """
+    with opened(path) as stream:
+        try:
+            for number, line in decoded_lines(stream):
+                if line.strip():
+                    yield number, line
+        except Malformed as reason:
+            raise not_utf8(path, reason) from None
+
+
+def whole_text(path: Path) -> str:
+    """Return the text of a file. RAISES (BergamotError): As `numbered_lines` does."""
+    with opened(path) as stream:
+        try:
+            return decoded(stream.read()).removeprefix("\ufeff")
+        except Malformed as reason:
+            raise not_utf8(path, reason) from None
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file.
+
+    RAISES (BergamotError): T301 for a missing one, T256 for a folder, T239 if it cannot be read.
     """
     if path.is_dir():
         raise BergamotError(Errors.T256.format(path=path))
-    if not path.is_file():
+    if not path.exists():
         raise BergamotError(Errors.T301.format(path=path))
-    with path.open(encoding="utf8", newline="\n") as stream:
-        try:
-            for number, line in enumerate(stream, start=1):
-                if line.strip():
-                    yield number, line.rstrip("\r\n")
-        except UnicodeDecodeError as reason:
-            raise BergamotError(Errors.T304.format(path=path, reason=reason)) from None
+    try:
+        with path.open("rb") as stream:
+            yield stream
+    except OSError as reason:
+        raise BergamotError(Errors.T239.format(path=path, reason=reason.strerror)) from None
+
+
+def not_utf8(path: Path, reason: Malformed) -> BergamotError:
+    """Return T304 with the line."""
+    return BergamotError(Errors.T304.format(path=f"{path}:{reason.line}", reason=reason))

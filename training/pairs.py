@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.text import normalize
 from training.errors import BergamotError, Errors
 from training.evaluate.readers import read_dictionary, read_queries
 from training.preprocess.pair_files import (
@@ -63,9 +64,9 @@ def _all_lines(
     pairs: Files, bitext: Files, mentions: Files, dictionary: Path | None
 ) -> Iterator[Line]:
     for path in pairs or []:
-        yield from read_pairs(path)
+        yield from _some(read_pairs(path), path)
     for path in bitext or []:
-        yield from read_bitext(path)
+        yield from _some(read_bitext(path), path)
     if mentions:
         if dictionary is None:
             raise BergamotError(Errors.T113)
@@ -77,3 +78,13 @@ def _all_lines(
             queries = read_queries(path).queries
             found = [(query.mention, cui) for query in queries for cui in sorted(query.concept_ids)]
             yield from read_mentions(found, names)
+
+
+def _some(lines: Iterator[Line], path: Path) -> Iterator[Line]:
+    """Yield the lines of a file. RAISES (BergamotError): T240 if none of them makes a pair."""
+    found = False
+    for line in lines:
+        found = found or normalize(line[1]) != normalize(line[2])
+        yield line
+    if not found:
+        raise BergamotError(Errors.T240.format(path=path))

@@ -19,6 +19,7 @@ from spacy_bergamot.cli.results import prepare_folder
 from spacy_bergamot.cli.sources import check_file, numbered_lines, parse_entry, read_docbin
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.held_out import Name, answers
+from spacy_bergamot.inputs import parsed
 from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.pipeline_files import list_files
 from spacy_bergamot.pipelines import FACTORY, load_pipeline
@@ -223,7 +224,7 @@ def _names(gold: Path) -> list[Name]:
 
 def _json(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
-        entry = json.loads(line)
+        entry = parsed(line)
         if not isinstance(entry, dict):
             raise ValueError("not an object")
     except ValueError as reason:
@@ -283,7 +284,8 @@ def _read_gold(path: Path, nlp: Language) -> Iterator[Example]:
             if len(spans) < len(found):
                 outside = entry["entities"][found.index(None)]
                 raise ValueError(f"{outside} lies outside the text")
-        except (KeyError, TypeError, ValueError) as reason:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            reason = f"{error} is missing" if isinstance(error, KeyError) else error
             message = Errors.B057.format(path=path, line=number, reason=reason, text=line[:80])
             raise BergamotError(message) from None
         if linker.settings.spans_key is None:

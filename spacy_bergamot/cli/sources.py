@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import json
 import sys
 import zlib
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.inputs import parsed
 
 Facts = dict[str, Any]
 STDIN = Path("-")
@@ -193,13 +193,13 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 def parse_entry(path: Path, number: int, line: str, *, key: str = "text") -> Facts:
     """Return a JSON object that has a text. RAISES (BergamotError): B048 for anything else."""
     try:
-        entry = json.loads(line)
-        if not isinstance(entry[key], str):
-            raise TypeError
-    except (ValueError, KeyError, TypeError, RecursionError):
-        message = Errors.B048.format(path=path, line=number, key=key, text=line[:80])
-        raise BergamotError(message) from None
-    return dict(entry)
+        entry = parsed(line)
+        if not isinstance(entry, dict) or not isinstance(entry.get(key), str):
+            raise ValueError("it has none")
+    except ValueError as reason:
+        facts = {"path": path, "line": number, "key": key, "reason": reason, "text": line[:80]}
+        raise BergamotError(Errors.B048.format(**facts)) from None
+    return entry
 
 
 def check_file(path: Path) -> None:

@@ -1,7 +1,8 @@
 """Search engines over unit vectors: build into a folder, open, search by cosine.
 
 An engine is a class with a `name`, `build(folder, vectors, **settings)`, `open(folder, **settings)`
-`search(vectors, k)` and `vectors(rows)`; `ENGINES` finds it by name, and others can be registered.
+`search(vectors, k)` and `vectors(rows)`; `ENGINES` finds it by name. One of another distribution is
+named in its entry points `spacy_bergamot_engines`.
 """
 
 from typing import Any, Protocol
@@ -27,7 +28,7 @@ __all__ = [
     "require_engine",
 ]
 
-ENGINES = catalogue.create("spacy_bergamot", "engines")
+ENGINES = catalogue.create("spacy_bergamot", "engines", entry_points=True)
 ENGINES.register("nmslib", func=NmslibEngine)
 ENGINES.register("usearch", func=UsearchEngine)
 ENGINES.register("exact", func=ExactEngine)
@@ -51,10 +52,10 @@ class Engine(Protocol):
 
 def engine_class(name: str) -> Any:
     """Return an engine's class by name. RAISES (BergamotError): B020 if there is none."""
-    known = ENGINES.get_all()
-    if name not in known:
-        raise BergamotError(Errors.B020.format(name=name, choices=", ".join(sorted(known))))
-    return known[name]
+    if name not in ENGINES:
+        choices = ", ".join(sorted(ENGINES.get_all()))
+        raise BergamotError(Errors.B020.format(name=name, choices=choices))
+    return ENGINES.get(name)
 
 
 def require_engine(name: str) -> None:

@@ -9,9 +9,11 @@ import pytest
 import spacy
 from spacy.tokens import DocBin, Span
 from spacy.training import Example
+from typer.testing import CliRunner
 
 from spacy_bergamot.calibration import Calibration, expected_calibration_error
 from spacy_bergamot.candidates import Candidate
+from spacy_bergamot.cli import bergamot
 from spacy_bergamot.errors import BergamotError
 from tests.spacy_bergamot.conftest import CONCEPTS
 from tests.spacy_bergamot.test_generators import ensemble
@@ -161,9 +163,6 @@ def test_a_threshold_needs_a_calibration_and_scores_of_the_same_kind(make_nlp, t
 
 @pytest.mark.parametrize("form", ["spacy", "jsonl", "txt"])
 def test_the_command_calibrates_and_sets_the_threshold(make_nlp, tmp_path, form):
-    from typer.testing import CliRunner
-
-    from spacy_bergamot.cli import bergamot
 
     nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
     nlp.to_disk(tmp_path / "p")
@@ -196,6 +195,29 @@ def test_the_command_calibrates_and_sets_the_threshold(make_nlp, tmp_path, form)
     result = CliRunner().invoke(bergamot, arguments)
     assert result.exit_code == 1
     assert any(code in result.output for code in ("B002", "B048", "B057"))
+
+
+@pytest.mark.parametrize(
+    ("entity", "reason"),
+    [
+        ('{"start": 0, "end": 1e309, "concept_id": "C01"}', "1e309 is not finite"),
+        ('{"start": 0, "end": %s, "concept_id": "C01"}' % ("9" * 40), "int"),
+        ('{"start": 0, "end": 5}', "'concept_id' is missing"),
+        ('{"start": "0", "end": 5, "concept_id": "C01"}', "str"),
+        ('{"start": 0, "end": 5, "concept_id": "C\\ud800"}', "half of a surrogate"),
+    ],
+)
+def test_a_broken_gold_line_is_named(make_nlp, tmp_path, entity: str, reason: str):
+    make_nlp().to_disk(tmp_path / "p")
+    gold = tmp_path / "gold.jsonl"
+    whole = '{"text": "fever", "entities": []}\n'
+    gold.write_text(whole + f'{{"text": "fever", "entities": [{entity}]}}\n', "utf8")
+    arguments = ["calibrate", str(tmp_path / "p"), str(gold), str(tmp_path / "out")]
+    result = CliRunner().invoke(bergamot, arguments)
+    assert result.exit_code == 1
+    assert f"{gold}:2" in result.output.replace("\n", "")
+    assert reason in result.output
+    assert not (tmp_path / "out").exists()
 
 
 def test_spacy_finds_a_threshold(make_nlp, tmp_path):

@@ -59,7 +59,11 @@ def test_texts_in_and_links_out(run, tmp_path: Path):
     assert "N1\tReference T1 KB:C01" in (tmp_path / "brat/a_1.ann").read_text("utf8")
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"id": 1}', '{"text": 3}'])
+@pytest.mark.parametrize(
+    "line",
+    ["{", "[]", '{"id": 1}', '{"text": 3}', '{"text": "a\\ud800"}', '{"text": "a", "id": 1e309}',
+     "[" * 100_000],
+)  # fmt: skip
 def test_a_broken_line_is_named_and_nothing_is_left(run, tmp_path: Path, line: str):
     source = tmp_path / "in.jsonl"
     source.write_text('{"text": "fine"}\n' + line + "\n", "utf8")
@@ -68,7 +72,10 @@ def test_a_broken_line_is_named_and_nothing_is_left(run, tmp_path: Path, line: s
     assert "in.jsonl:2" in output
     assert not (tmp_path / "out.jsonl").exists()
     source.write_bytes(b'{"text": "\xff"}\n')
-    assert "B049" in run("link", source, tmp_path / "out.jsonl", status=1)
+    output = run("link", source, tmp_path / "out.jsonl", status=1)
+    assert "B049" in output
+    assert "in.jsonl:1" in output
+    assert "B091" in run("link", tmp_path, tmp_path / "out.jsonl", status=1)
 
 
 def test_an_explanation(run):
@@ -158,8 +165,12 @@ def test_a_linker_from_a_concept_table_and_changes_of_it(concepts, lm, tmp_path:
     assert json.loads(call("info", tmp_path / "q", "--json"))["changes"]["added"] == 1
     changes.write_text("{}\n", "utf8")
     assert "B051" in call("update", tmp_path / "p", changes, tmp_path / "r", status=1)
-    changes.write_text("[]\n", "utf8")
-    assert "B057" in call("update", tmp_path / "p", changes, tmp_path / "r", status=1)
+    for broken in ("[]", '{"action": "add", "alias": "a\\ud800"}', '{"action": Infinity}'):
+        changes.write_text(json.dumps(change) + f"\n{broken}\n", "utf8")
+        output = call("update", tmp_path / "p", changes, tmp_path / "r", status=1)
+        assert "B057" in output
+        assert "changes.jsonl:2" in output
+    assert "B091" in call("update", tmp_path / "p", tmp_path, tmp_path / "r", status=1)
     assert not (tmp_path / "r").exists()
     spacy.blank("en").to_disk(tmp_path / "blank")
     call(

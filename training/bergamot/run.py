@@ -1,8 +1,10 @@
 """From a training config to a language model on disk."""
 
+import configparser
 import hashlib
 import json
 import logging
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -75,8 +77,10 @@ def read_config(path: Path, overrides: dict[str, Any]) -> Config:
     """
     try:
         config = Config().from_disk(path, overrides=overrides)
-    except (OSError, ValueError) as reason:
-        raise BergamotError(Errors.T210.format(path=path, reason=reason)) from None
+    except (OSError, ValueError, configparser.Error) as reason:
+        line = re.search(r"\[line\s+(\d+)\]", str(reason))
+        place = f"{path}:{line[1]}" if line else path
+        raise BergamotError(Errors.T210.format(path=place, reason=reason)) from None
     missing = [section for section in SECTIONS if section not in config]
     unknown = [section for section in config if section not in SECTIONS + OPTIONAL]
     wrong_paths = sorted(set(config.get("paths", {})) ^ {"training_set", "output"})

@@ -17,6 +17,7 @@ import pyarrow as pa
 from spacy_bergamot.concepts import ConceptTable
 from training.corpora.schema import MENTIONS, Corpus
 from training.corpora.text import numbered
+from training.errors import BergamotError, Errors
 
 MERGED = ("SY",)
 RELATED = ("SY", "RB", "RN", "RO")
@@ -141,8 +142,13 @@ def _parts(value: str, vocabulary: str) -> tuple[str, str]:
 def _successors(mrcui: Path, followed: tuple[str, ...]) -> Successors:
     """Return CUI1 to REL to CUI2 of the relations that are followed; deleted ones have none."""
     found: Successors = {}
-    for _, line in numbered(mrcui):
-        retired, _, rel, _, _, successor = line.split("|")[:6]
+    for number, line in numbered(mrcui):
+        fields = line.split("|")
+        if len(fields) < 6:
+            reason = f"{len(fields)} fields where 6 belong"
+            message = Errors.T127.format(path=mrcui, line=number, what="MRCUI", reason=reason)
+            raise BergamotError(message)
+        retired, _, rel, _, _, successor = fields[:6]
         by_rel = found.setdefault(retired, {})
         if rel in followed and successor:
             by_rel.setdefault(rel, []).append(successor)

@@ -1,14 +1,16 @@
 """JSON lines: records of BigBIO's kb schema, and the project's own gold sentences."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from spacy_bergamot.inputs import Malformed, parsed
 from spacy_bergamot.languages import LANGUAGES
 from training.corpora.builder import CorpusBuilder
 from training.corpora.text import numbered, read_text
 from training.errors import BergamotError, Errors
+
+_WRONG = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def json_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -27,9 +29,9 @@ def json_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _parsed(path: Path, text: str, line: int) -> Any:
     try:
-        return json.loads(text)
-    except ValueError as reason:
-        message = Errors.T127.format(path=path, line=line, what="JSON", reason=reason)
+        return parsed(text, line)
+    except Malformed as reason:
+        message = Errors.T127.format(path=path, line=reason.line, what="JSON", reason=reason)
         raise BergamotError(message) from None
 
 
@@ -63,7 +65,7 @@ def read_bigbio(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
         for place, record in json_records(path):
             try:
                 _take_bigbio(record, builder, place)
-            except (KeyError, TypeError, ValueError) as reason:
+            except _WRONG as reason:
                 builder.skip(f"malformed record ({type(reason).__name__})", place)
 
 
@@ -105,7 +107,7 @@ def read_gold(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
         for place, record in json_records(path):
             try:
                 _take_gold(record, builder, place, path)
-            except (KeyError, TypeError, ValueError, AttributeError) as reason:
+            except _WRONG as reason:
                 builder.skip(f"malformed record ({type(reason).__name__})", place)
 
 

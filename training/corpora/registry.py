@@ -20,6 +20,8 @@ from training.corpora.schema import Corpus
 from training.corpora.text import head
 from training.errors import BergamotError, Errors
 
+_SHOWN = 5
+
 
 @dataclass(frozen=True)
 class Form:
@@ -100,7 +102,10 @@ def _chosen(path: Path, form: str | None) -> tuple[str, list[Path]]:
         base = form.partition("-")[0]
         fitting = {form: fitting[base]} if base in fitting else {}
     if not fitting:
-        raise BergamotError(Errors.T123.format(path=path, form=form or "a known form"))
+        shown = ", ".join(str(file.relative_to(path)) for file in files[:_SHOWN])
+        listed = shown + (" …" if len(files) > _SHOWN else "") if path.is_dir() else path.name
+        form = form or "a known form"
+        raise BergamotError(Errors.T123.format(path=path, form=form, files=listed or "nothing"))
     if len(fitting) > 1:
         raise BergamotError(Errors.T124.format(path=path, forms=", ".join(fitting)))
     return next(iter(fitting.items()))

@@ -17,6 +17,7 @@ from training.errors import BergamotError, Errors
 from training.lines import numbered_lines
 
 NIL = "NIL"
+_OPEN, _CLOSE = "<tgt>", "</tgt>"
 _SEPARATOR = re.compile(r"[|+]")
 
 logger = logging.getLogger(__name__)
@@ -128,7 +129,22 @@ def _marked(row: dict[str, Any]) -> str:
     end = start + len(row["mention"])
     if not context or context[start:end] != row["mention"]:
         return context
-    return f"{context[:start]}<tgt>{row['mention']}</tgt>{context[end:]}"
+    return f"{context[:start]}{_OPEN}{row['mention']}{_CLOSE}{context[end:]}"
+
+
+def split_marked(context: str) -> list[str]:
+    """Return text and marked mentions in turn, without the marks: at odd places are the mentions.
+
+    A mark without an end stays in the text.
+    """
+    pieces, place = [], 0
+    while (start := context.find(_OPEN, place)) >= 0:
+        end = context.find(_CLOSE, start)
+        if end < 0:
+            break  # and none of the marks that follow has an end
+        pieces += [context[place:start], context[start + len(_OPEN) : end]]
+        place = end + len(_CLOSE)
+    return [*pieces, context[place:]]
 
 
 def _read_lines(path: Path) -> QuerySet:

@@ -1,7 +1,6 @@
 """Systems under evaluation: exact match, character TF-IDF, language models, spaCy pipelines."""
 
 import logging
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,12 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 
 from spacy_bergamot.distinct import group_names
-from spacy_bergamot.text import normalize
 from spacy_bergamot.text_encoder import TextEncoder
 from training.errors import BergamotError, Errors
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.ranking import Ranked, rank
-from training.evaluate.readers import Query
+from training.evaluate.readers import Query, split_marked
 from training.evaluate.retrievers import (
     DenseRetriever,
     ExactRetriever,
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
 EXACT_SEARCH = " (exact)"
 _FACTORY = "bergamot_linker"
-_TARGET = re.compile(r"<tgt>(.*?)</tgt>", re.DOTALL)
 
 logger = logging.getLogger(__name__)
 
@@ -111,8 +108,8 @@ def rank_with_pipeline(
 
 def _about(linker: "BergamotLinker", queries: Sequence[Query]) -> dict[str, Any]:
     provenance = linker.parts.provenance
-    rows = linker.parts.index.lookup([normalize(query.mention) for query in queries])
-    own = 100 * float((rows >= 0).mean()) if len(rows) else 0.0
+    named = sum(query.mention in linker.kb.alias_to_cuis for query in queries)
+    own = 100 * named / len(queries) if queries else 0.0
     return {"lm": provenance["lm"], "index": provenance["index"], "own": own}
 
 
@@ -120,13 +117,12 @@ def _document(nlp: "Language", query: Query, spans_key: str | None) -> "Doc":
     """Return a document whose only mention is the query's."""
     from spacy_bergamot.mentions import Place, exact_spans
 
-    marked = _TARGET.search(query.context)
+    pieces = split_marked(query.context)
     span = None
-    if marked is not None and marked[1] == query.mention:
-        start = marked.start()
-        doc = nlp.make_doc(_TARGET.sub(lambda match: match[1], query.context))
+    if len(pieces) > 1 and pieces[1] == query.mention:
+        start = len(pieces[0])
         place = Place(start, start + len(query.mention), query.type or "MENTION")
-        doc, (span,) = exact_spans(doc, [place])
+        doc, (span,) = exact_spans(nlp.make_doc("".join(pieces)), [place])
     if span is None or span.text != query.mention:
         doc = nlp.make_doc(query.mention)
         span = doc[:]

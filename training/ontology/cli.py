@@ -13,6 +13,8 @@ from training.ontology.records import Records
 from training.ontology.release import write_release
 from training.preprocess.progress import timed
 
+_SHOWN = 5
+
 logger = logging.getLogger(__name__)
 
 
@@ -47,11 +49,16 @@ def import_ontologies(
     """
     records = Records()
     with timed("Reading the files"):
-        unread = read_sources(sources, records)
+        read = read_sources(sources, records)
         records.drop_obsolete()
+    unread = [file for file, known in read.items() if not known]
     if not records.names:
-        paths, others = ", ".join(map(str, sources)), ", ".join(f.name for f in unread)
-        raise BergamotError(Errors.T118.format(path=paths, unread=others or "nothing"))
+        others = [f"{file.name} is of no known form" for file in unread]
+        others += [f"{file.name} has none" for file, known in read.items() if known]
+        more = ["…"] if others[_SHOWN:] else []
+        problems = "; ".join([*records.notes, *others[:_SHOWN], *more])
+        paths = ", ".join(map(str, sources))
+        raise BergamotError(Errors.T118.format(path=paths, files=problems or "it is empty"))
     if unread:
         logger.warning("Not read, of no known form: %s", ", ".join(f.name for f in unread))
     if records.notes:

@@ -14,8 +14,8 @@ from training.ontology.tables import read_jsonl, read_table
 from training.packed import BROKEN, members
 
 
-def read_sources(sources: list[Path], records: Records) -> list[Path]:
-    """Read files, and every file of folders, into `records`; return those that were not read.
+def read_sources(sources: list[Path], records: Records) -> dict[Path, bool]:
+    """Read files, and every file of folders, into `records`; return which are of a known form.
 
     RAISES (BergamotError): T116 for a broken file, T117 for a missing one, T238 for one that
         unpacks to too much.
@@ -27,7 +27,7 @@ def read_sources(sources: list[Path], records: Records) -> list[Path]:
         files += (
             [source] if source.is_file() else sorted(f for f in source.rglob("*") if f.is_file())
         )
-    unread = []
+    read = {}
     for file in tqdm(files, desc="Reading", unit=" files"):
         known = False
         try:
@@ -37,9 +37,8 @@ def read_sources(sources: list[Path], records: Records) -> list[Path]:
             reason = str(e) or type(e).__name__
             message = Errors.T116.format(path=file, what="a file", reason=reason)
             raise BergamotError(message) from None
-        if not known:
-            unread.append(file)
-    return unread
+        read[file] = known
+    return read
 
 
 def _read(name: str, stream: IO[bytes], records: Records) -> bool:

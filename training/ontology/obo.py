@@ -41,7 +41,8 @@ def read_obo(stream: IO[bytes], where: str, records: Records) -> None:
         raise
     except (SyntaxError, ValueError, TypeError) as reason:
         stream.read(1)  # where reading failed it fails again: fastobo hides why
-        raise BergamotError(Errors.T116.format(path=where, what="OBO", reason=reason)) from None
+        place = f"{where}:{reason.lineno}" if isinstance(reason, SyntaxError) else where
+        raise BergamotError(Errors.T116.format(path=place, what="OBO", reason=reason)) from None
 
 
 def _header(clauses: Iterable[Any]) -> dict[str, str]:

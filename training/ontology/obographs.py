@@ -3,10 +3,10 @@
 Read as plain JSON: OBO libraries refuse real files for one identifier that they cannot parse.
 """
 
-import json
 from collections import Counter
 from typing import IO, Any
 
+from spacy_bergamot.inputs import Malformed, decoded, parsed
 from training.errors import BergamotError, Errors
 from training.ontology.records import Records, accession_of, prefix_of
 from training.ontology.sources import LICENCE, TITLE, own_prefix, version_of
@@ -16,12 +16,13 @@ def read_obographs(stream: IO[bytes], where: str, records: Records) -> None:
     """Add the classes of a document that are not deprecated. RAISES (BergamotError): T116."""
     data = stream.read()
     try:
-        graphs = json.loads(data)["graphs"]
+        graphs = parsed(decoded(data).removeprefix("\ufeff"))["graphs"]
         for graph in graphs:
             _graph(graph, records)
     except (ValueError, KeyError, TypeError, AttributeError) as reason:
         what = "OBO graphs"
-        raise BergamotError(Errors.T116.format(path=where, what=what, reason=reason)) from None
+        place = f"{where}:{reason.line}" if isinstance(reason, Malformed) else where
+        raise BergamotError(Errors.T116.format(path=place, what=what, reason=reason)) from None
 
 
 def _graph(graph: dict[str, Any], records: Records) -> None:

@@ -22,7 +22,9 @@ def read_orphadata(stream: IO[bytes], where: str, records: Records) -> None:
                 element.clear()
     except (ElementTree.ParseError, StopIteration, UnicodeDecodeError) as reason:
         what = "Orphadata XML"
-        raise BergamotError(Errors.T116.format(path=where, what=what, reason=reason)) from None
+        line = reason.position[0] if isinstance(reason, ElementTree.ParseError) else 1
+        place = f"{where}:{line}"
+        raise BergamotError(Errors.T116.format(path=place, what=what, reason=reason)) from None
 
 
 def _disorder(element: ElementTree.Element, records: Records) -> None:

@@ -6,11 +6,11 @@ field. Comma-separated ones follow RFC 4180.
 """
 
 import csv
-import io
-import json
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import IO
 
+from spacy_bergamot.inputs import Malformed, decoded, decoded_lines, parsed
 from training.errors import BergamotError, Errors
 from training.ontology.records import PREFIXES, Records, accession_of, language_of
 
@@ -35,7 +35,7 @@ def read_table(stream: IO[bytes], where: str, delimiter: str, records: Records) 
     RAISES (BergamotError): T116 for a file that is not UTF-8.
     """
     try:
-        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        lines = decoded_lines(stream, ends=True)
         rows = _rows(lines, delimiter)
         _, header = next(rows, (0, []))
         names = [name.strip().lower() for name in header]
@@ -52,8 +52,9 @@ def read_table(stream: IO[bytes], where: str, delimiter: str, records: Records) 
                 language = (row["translation_value"].partition("@")[2].split() or [""])[0]
             elif not kind({"translation_language": language, **row}, records):
                 records.malformed(f"{where}:{number}", "|".join(fields)[:120])
-    except (UnicodeDecodeError, csv.Error) as reason:
-        raise BergamotError(Errors.T116.format(path=where, what="a table", reason=reason)) from None
+    except Malformed as reason:
+        place = f"{where}:{reason.line}"
+        raise BergamotError(Errors.T116.format(path=place, what="a table", reason=reason)) from None
     return True
 
 
@@ -61,7 +62,7 @@ def read_jsonl(stream: IO[bytes], where: str, records: Records) -> None:
     """Add concepts, one JSON object a line: scispaCy's keys, or those of a table of names."""
     for number, line in enumerate(stream, 1):
         try:
-            entry = json.loads(line)
+            entry = parsed(decoded(line).removeprefix("\ufeff"))
             row = {
                 _RENAMED.get(key, key): "\t".join(map(str, value))
                 if isinstance(value, list)
@@ -75,18 +76,29 @@ def read_jsonl(stream: IO[bytes], where: str, records: Records) -> None:
             records.malformed(f"{where}:{number}", line.decode("utf8", "replace").strip()[:120])
 
 
-def _rows(lines: io.TextIOWrapper, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and fields of the rows that are neither empty nor SSSOM's comments."""
     if delimiter == ",":
-        reader = csv.reader(lines, strict=True)
-        for fields in reader:
-            if any(fields):
-                yield reader.line_num, fields
+        yield from _comma_separated(lines)
         return
-    for number, line in enumerate(lines, 1):
+    for number, line in lines:
         line = line.rstrip("\r\n")
         if line.strip() and not line.startswith("#"):
             yield number, [_unquoted(field) for field in line.split(delimiter)]
+
+
+def _comma_separated(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
+    """Where decimals have commas, spreadsheets separate by semicolons: the header says which."""
+    _, header = next(lines, (0, ""))
+    delimiter = ";" if ";" in header and "," not in header else ","
+    texts = chain([header], (line for _, line in lines))
+    reader = csv.reader(texts, delimiter=delimiter, strict=True)
+    try:
+        for fields in reader:
+            if any(fields):
+                yield reader.line_num, fields
+    except csv.Error as reason:
+        raise Malformed(reader.line_num, str(reason)) from None
 
 
 def _unquoted(field: str) -> str:
@@ -179,7 +191,7 @@ def _source(row: Row, records: Records) -> bool:
 
 def _names(row: Row, records: Records, separator: str = "|") -> bool:
     """id, name; optional: language, synonyms, type, parents, xrefs, definition, several by |."""
-    identifier, text = row["id"].strip(), row["name"]
+    identifier, text = row.get("id", "").strip(), row.get("name", "")
     if not identifier or "|" in identifier or not text.strip():
         return False
     accession = accession_of(identifier) or identifier

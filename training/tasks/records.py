@@ -6,14 +6,14 @@
 - scitail: also lines of premise, hypothesis and label between tabs
 """
 
-import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from spacy_bergamot.inputs import Malformed, parsed
 from training.errors import BergamotError, Errors
-from training.lines import numbered_lines
+from training.lines import numbered_lines, whole_text
 
 FORMATS = ("pubmedqa", "bioasq", "mednli", "scitail")
 
@@ -31,13 +31,11 @@ class Record(NamedTuple):
 def read_records(path: Path, form: str) -> tuple[list[Record], int]:
     """Return records, and how many were skipped: of another type, without label, or malformed.
 
-    RAISES (BergamotError): T301 for a missing file, T304, T153 for an unknown format, T154 if
+    RAISES (BergamotError): T301 for a missing file, T239, T304, T153 for an unknown format, T154 if
         nothing is left or the file is no JSON.
     """
     if form not in FORMATS:
         raise BergamotError(Errors.T153.format(value=form, choices=", ".join(FORMATS)))
-    if not path.is_file():
-        raise BergamotError(Errors.T301.format(path=path))
     records, skipped = [], 0
     for record in _entries(path, form):
         if record is not None and record.label and record.first.strip() and record.second.strip():
@@ -57,13 +55,13 @@ def _entries(path: Path, form: str) -> Iterator[Record | None]:
         for _, line in numbered_lines(path):
             yield _tabbed(line) if "\t" in line and not line.startswith("{") else _pair(line)
         return
+    text = whole_text(path)
     try:
-        content = json.loads(path.read_text(encoding="utf8"))
+        content = parsed(text)
         entries = content.values() if form == "pubmedqa" else content["questions"]
-    except UnicodeDecodeError as reason:
-        raise BergamotError(Errors.T304.format(path=path, reason=reason)) from None
     except (ValueError, KeyError, TypeError, AttributeError) as reason:
-        raise BergamotError(Errors.T154.format(path=path, form=form, reason=reason)) from None
+        place = f"{path}:{reason.line}" if isinstance(reason, Malformed) else path
+        raise BergamotError(Errors.T154.format(path=place, form=form, reason=reason)) from None
     for entry in entries:
         try:
             yield _pubmedqa(entry) if form == "pubmedqa" else _bioasq(entry)
@@ -86,7 +84,7 @@ def _bioasq(entry: dict[str, Any]) -> Record | None:
 
 def _pair(line: str) -> Record | None:
     try:
-        entry = json.loads(line)
+        entry = parsed(line)
         label = entry["gold_label"]
         return Record(entry["sentence1"], entry["sentence2"], "" if label == "-" else label)
     except (ValueError, KeyError, TypeError):

@@ -1,6 +1,7 @@
 """Similarity of names against people's judgement: UMNSRS and MayoSRS, by Spearman's rho."""
 
 import csv
+import io
 import logging
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +10,7 @@ import numpy as np
 
 from spacy_bergamot.text_encoder import TextEncoder
 from training.errors import BergamotError, Errors
+from training.lines import whole_text
 
 _COLUMNS = ("mean", "term1", "term2")
 _LEAST = 3
@@ -27,35 +29,32 @@ class Judgements(NamedTuple):
 def read_judgements(path: Path) -> Judgements:
     """Read a CSV file with the columns Mean, Term1 and Term2, in any case and order.
 
-    RAISES (BergamotError): T301 for a missing file, T151 without these columns, T152 if fewer than
-        three rows are left.
+    RAISES (BergamotError): T301 for a missing file, T239, T304, T127, T151 without these columns,
+        T152 if fewer than three rows are left.
     """
-    if not path.is_file():
-        raise BergamotError(Errors.T301.format(path=path))
     pairs, means, skipped = [], [], 0
+    rows = csv.reader(io.StringIO(whole_text(path), newline=""))
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            rows = csv.reader(stream)
-            header = [name.strip().lower() for name in next(rows, [])]
-            missing = [name for name in _COLUMNS if name not in header]
-            if missing:
-                message = Errors.T151.format(path=path, missing=", ".join(missing))
-                raise BergamotError(message)
-            places = [header.index(name) for name in _COLUMNS]
-            for row in rows:
-                try:
-                    mean, one, other = (row[place].strip() for place in places)
-                    value = float(mean)
-                except (IndexError, ValueError):
-                    skipped += 1
-                    continue
-                if not (one and other and np.isfinite(value)):
-                    skipped += 1
-                    continue
-                pairs.append((one, other))
-                means.append(value)
-    except UnicodeDecodeError as reason:
-        raise BergamotError(Errors.T304.format(path=path, reason=reason)) from None
+        header = [name.strip().lower() for name in next(rows, [])]
+        missing = [name for name in _COLUMNS if name not in header]
+        if missing:
+            raise BergamotError(Errors.T151.format(path=path, missing=", ".join(missing)))
+        places = [header.index(name) for name in _COLUMNS]
+        for row in rows:
+            try:
+                mean, one, other = (row[place].strip() for place in places)
+                value = float(mean)
+            except (IndexError, ValueError):
+                skipped += 1
+                continue
+            if not (one and other and np.isfinite(value)):
+                skipped += 1
+                continue
+            pairs.append((one, other))
+            means.append(value)
+    except csv.Error as reason:
+        message = Errors.T127.format(path=path, line=rows.line_num, what="table", reason=reason)
+        raise BergamotError(message) from None
     if len(pairs) < _LEAST:
         raise BergamotError(Errors.T152.format(path=path, count=len(pairs)))
     if skipped:

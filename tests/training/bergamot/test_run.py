@@ -286,3 +286,15 @@ def test_a_process_that_a_killed_run_leaves_behind_does_not_hold_its_lock(tmp_pa
     os.waitpid(holder, 0)
     with sole_use(tmp_path):
         pass
+
+
+@pytest.mark.parametrize(
+    ("added", "line"),
+    [("[training]\nmax_steps = 1\n", 2), ("x = 1\nx = 2\n", 3), ("hello\n", 2), ("[a\n", 2),
+     ("x = ${nothing.here}\n", None)],
+)  # fmt: skip
+def test_a_broken_config_is_named_with_the_line(tmp_path: Path, added: str, line: int | None):
+    path = tmp_path / "broken.cfg"
+    path.write_text("[training]\n" + added)
+    with pytest.raises(BergamotError, match=rf"T210.*broken\.cfg{f':{line}' if line else ''}: "):
+        read_config(path, {})

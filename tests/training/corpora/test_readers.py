@@ -349,10 +349,15 @@ def test_a_corpus_is_written_and_opened(tmp_path: Path):
         ("a.txt.gz", b"no gzip", "pubtator", "", r"\[T120\].*a\.txt\.gz cannot be read"),
         ("a.spacy", b"nothing", None, "", r"\[T129\].*a\.spacy"),
         ("a.txt", b"prose\n", None, "", r"\[T123\].*a\.txt has no file of a known form"),
+        ("a/b.txt", b"prose\n", "gold", "", r"\[T123\].*has no file of gold, only: b\.txt\."),
         ("a.txt", b"prose\n", "pubtater", "", r"\[T122\].*Choose one of: mantra, brat"),
         ("a.txt", b"C1||x\n", None, "klingon", r"\[T125\].*klingon"),
         ("a.jsonl", b'{"text": 1}\n{"text"\n', None, "", r"\[T127\].*a\.jsonl:2 is no JSON"),
         ("a.jsonl", b'"\\"text\\""\n["text"]', "gold", "", r"\[T127\].*a\.jsonl:1 is no JSON obj"),
+        ("a.jsonl", b'{"text": "a"}\n{"text": "\\ud800"}\n', None, "", r"T127.*a\.jsonl:2.*half"),
+        ("a.jsonl", b'{"text": "a",\t"start": 1e309}', "gold", "", r"T127.*a\.jsonl:1.*finite"),
+        ("a.jsonl", b'"text"' + b"[" * 100_000, "gold", "", r"\[T127\].*a\.jsonl:1"),
+        ("a.json", b'[{"text": "a"},\n{"text": "\\ud800"}]', None, "", r"T127.*a\.json:2.*half"),
         ("a.tsv", b"Term\tx\n", "cometa", "", r"\[T128\].*no column General SNOMED ID"),
         ("missing/a.txt", None, None, "", r"\[T120\].*does not exist"),
     ],
@@ -362,7 +367,7 @@ def test_errors_name_file_and_line(
 ):
     path = write(tmp_path / name, content) if content is not None else tmp_path / name
     with pytest.raises(BergamotError, match=message):
-        read_corpus(path, form, language)
+        read_corpus(path.parent if name == "a/b.txt" else path, form, language)
 
 
 def test_a_folder_of_two_forms_asks_for_one(tmp_path: Path):

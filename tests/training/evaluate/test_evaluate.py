@@ -1,4 +1,5 @@
 import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from training.evaluate.cli import render, run_evaluation
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.metrics import evaluate
 from training.evaluate.protocols import select
-from training.evaluate.readers import Query, read_dictionary, read_queries
+from training.evaluate.readers import Query, read_dictionary, read_queries, split_marked
 from training.evaluate.retrievers import ExactRetriever, TfidfRetriever, top_rows
 from training.evaluate.systems import Systems
 
@@ -137,3 +138,45 @@ def test_a_file_that_is_not_utf8(tmp_path: Path):
     (tmp_path / "q.txt").write_bytes(b"C1||h\xe9art\n")
     with pytest.raises(BergamotError, match="T304"):
         read_queries(tmp_path / "q.txt")
+
+
+def test_a_dictionary_s_mark_is_no_part_of_it_and_a_folder_is_none(tmp_path: Path):
+    path = tmp_path / "dictionary.txt"
+    path.write_bytes(b"\xef\xbb\xbfC1||gout\n")
+    assert read_dictionary(path) == [("C1", "gout")]
+    with pytest.raises(BergamotError, match=r"T239.*directory"):
+        read_dictionary(tmp_path)
+    path.write_bytes(b"C1||gout\nC2||g\xfc\n")
+    with pytest.raises(BergamotError, match=r"T304.*dictionary\.txt:2 .*0xfc"):
+        read_dictionary(path)
+
+
+@pytest.mark.parametrize(
+    ("context", "pieces"),
+    [
+        ("", [""]),
+        ("no mark", ["no mark"]),
+        ("a <tgt>b</tgt> c", ["a ", "b", " c"]),
+        ("<tgt>b\nb</tgt>c<tgt>d</tgt>", ["", "b\nb", "c", "d", ""]),
+        ("<tgt>a<tgt>b</tgt>c<tgt>d", ["", "a<tgt>b", "c<tgt>d"]),
+        ("</tgt>a<tgt>", ["</tgt>a<tgt>"]),
+    ],
+)
+def test_marks_are_taken_out(context: str, pieces: list[str]):
+    assert split_marked(context) == pieces
+
+
+def test_marks_without_end_cost_no_more_than_others():
+    start = time.process_time()
+    assert len(split_marked("<tgt>" * 1_000_000)) == 1
+    assert time.process_time() - start < 2  # minutes, where every mark looks for its end
+
+
+def test_what_a_pipeline_knew_by_heart_is_said(files: Path):
+    output = run_evaluation(
+        files / "dictionary.txt", [("", files / "queries.txt")], files / "figures", Systems()
+    )
+    assert "its own" not in render(output)
+    said = render(output | {"pipelines": {"pipe": {"own": 87.5}, "other": {"own": 0.0}}})
+    assert "87.5 % of the mentions are aliases of pipe's own dictionary" in said
+    assert "of other's" not in said

@@ -167,3 +167,23 @@ def test_a_pipeline_without_a_linker_is_refused(tmp_path: Path):
     spacy.blank("xx").to_disk(tmp_path / "blank")
     with pytest.raises(BergamotError, match="T142"):
         rank_with_pipeline(str(tmp_path / "blank"), [], 5)
+
+
+def test_an_updated_pipeline_shows_as_many_candidates_as_are_asked_for(
+    make_nlp: Callable[..., Language], inputs: Path, tmp_path: Path
+):
+    nlp = make_nlp(mentions=False, k=1)
+    linker = nlp.get_pipe("bergamot_linker")
+    names = {"X1": "colds of all kinds", "X2": "ticker trouble", "X3": "pump"}
+    linker.update_index(
+        [{"action": "add", "concept_id": key, "alias": alias} for key, alias in names.items()]
+    )
+    nlp.to_disk(tmp_path / "pipeline")
+    printed = run(
+        inputs / "dictionary.txt", inputs / "queries.txt", tmp_path / "figures.json",
+        "--no-baselines", "--pipeline", f"pipe={tmp_path / 'pipeline'}", "--k", 8,
+    )  # fmt: skip
+    found = Results.open(tmp_path / "figures").systems["pipe"]
+    assert {len(entry.concepts) for entry in found[1:2]} == {8}
+    # "Heart  attack", and "pump", which was added.
+    assert "66.7 % of the mentions are aliases of pipe's own dictionary" in printed

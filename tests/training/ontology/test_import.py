@@ -367,12 +367,66 @@ def test_names_with_control_characters_are_counted_and_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level("INFO")
-    (tmp_path / "own.csv").write_text("id,name\na1,ze\0al\na2,keen\nness\n", "utf8")
+    (tmp_path / "own.csv").write_text("id,name\na1,ze\0al\na2,keenness\n", "utf8")
     rows = [{"id": "b1", "name": "he\ud800art"}, {"id": "b2", "name": "skull", "definition": "\0"}]
     (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf8")
     import_ontologies([tmp_path], tmp_path / "out/META")
     conso = (tmp_path / "out/META/MRCONSO.RRF").read_text("utf8")
     assert conso.count("\n") == 2
-    assert "2 names with control characters" in caplog.text
+    assert "1 names with control characters" in caplog.text
     assert r"a1: the name 'ze\x00al' has U+0000" in caplog.text
-    assert r"b1: the name 'he\ud800art' has U+D800" in caplog.text
+    assert "1 malformed rows" in caplog.text
+    assert f"{tmp_path / 'own.jsonl'}:1: " in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "line"),
+    [
+        ("a.csv", b"id,name\nx,a\ny,z\xfcrich\n", 3),
+        ("a.csv", "id,name\nx,a\n".encode("utf-16"), 1),
+        ("a.csv", b'id,name\nx,a\ny,"b\nz,c\n', 4),
+        ("a.tsv", b"id\tname\nx\tz\xfcrich\n", 2),
+        ("a.json", b'{"graphs": [\n{"nodes": [\n}', 3),
+        ("a.json", b'{"graphs": [\n{"nodes": [{"lbl": "\xfc"}]}]}', 2),
+        ("a.json", b'{"graphs": [\n\n{"nodes": [{"lbl": "a\\uD800b"}]}]}', 3),
+        ("a.json", b"[" * 200_000, 1),
+        ("a.xml", b"<JDBOR>\n<Disorder>\n", 3),
+    ],
+)
+def test_broken_files_are_named_with_the_line(tmp_path: Path, file: str, content: bytes, line: int):
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(BergamotError, match=rf"T116.*{file}:{line} "):
+        import_ontologies([tmp_path], tmp_path / "out/META")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "problem"),
+    [("a.jsonl", "{}\n", r"a\.jsonl:1: {}; a\.jsonl has none"),
+     ("a.csv", "id;x\n", r"a\.csv is of no"),
+     ("a.obo", "[Term]\nid: ZO:1\n", r"a\.obo has none")],
+)  # fmt: skip
+def test_what_is_wrong_with_the_files_of_a_folder_is_said(
+    tmp_path: Path, file: str, content: str, problem: str
+):
+    (tmp_path / file).write_text(content, "utf8")
+    with pytest.raises(BergamotError, match=rf"T118.*{problem}"):
+        import_ontologies([tmp_path], tmp_path / "out/META")
+
+
+def test_a_broken_line_of_jsonl_is_skipped_and_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    lines = ['{"name": "no id"}', '{"id": "x", "name": "a\\ud800"}', "[" * 200_000, '{"id": "y"}',
+             '{"id": "z", "name": NaN}', '{"id": "w", "name": "whole"}']  # fmt: skip
+    (tmp_path / "a.jsonl").write_bytes(b"\xef\xbb\xbf" + "\n".join(lines).encode())
+    import_ontologies([tmp_path], tmp_path / "out/META")
+    assert all(f"a.jsonl:{number}: " in caplog.text for number in range(1, 6))
+    assert (tmp_path / "out/META/MRCONSO.RRF").read_text("utf8").count("\n") == 1
+
+
+def test_a_table_separated_by_semicolons_is_read(tmp_path: Path):
+    (tmp_path / "a.csv").write_text('id;name;synonyms\nx;"zeal; acute";zest, keen\n', "utf8")
+    import_ontologies([tmp_path], tmp_path / "out/META")
+    conso = (tmp_path / "out/META/MRCONSO.RRF").read_text("utf8")
+    assert "|zeal; acute|" in conso
+    assert "|zest, keen|" in conso

@@ -6,6 +6,7 @@ import typer
 from typer.testing import CliRunner
 
 from tests.training.preprocess.conftest import line, name, relation, write_release
+from training.__main__ import app as training
 from training.errors import BergamotError
 from training.preprocess.cli import preprocess_cli
 from training.preprocess.training_set import TrainingSet
@@ -132,3 +133,17 @@ def test_every_option_is_explained() -> None:
     output = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
     for option in ("languages", "keep-suppressed", "cap-monolingual", "all-crosslingual", "seed"):
         assert f"--{option}" in output
+
+
+@pytest.mark.parametrize("option", ["--pairs", "--bitext"])
+@pytest.mark.parametrize("line", ["", "same{0}Same\n"])
+def test_a_file_without_pairs_is_named(tmp_path: Path, option: str, line: str) -> None:
+    whole, poor = tmp_path / "whole.txt", tmp_path / "poor.txt"
+    bars, start = ("||", "c||") if option == "--pairs" else ("\t", "")
+    whole.write_text(f"{start}one{bars}two\n")
+    poor.write_text(start + line.format(bars) if line else "")
+    arguments = ["pairs", str(tmp_path / "out"), option, str(whole), option, str(poor)]
+    result = CliRunner().invoke(training, arguments)
+    assert "[T240]" in str(result.exception)
+    assert str(poor) in str(result.exception)
+    assert not (tmp_path / "out").exists()

@@ -48,13 +48,23 @@ def test_every_format(tmp_path: Path):
     ("content", "form", "code"),
     [(None, "bioasq", "T301"), ("{", "bioasq", "T154"), ("[]", "pubmedqa", "T154"),
      ('{"x": 1}', "bioasq", "T154"), ("x\n", "mednli", "T154"), ("{}", "squad", "T153"),
-     ('{"1": 3}', "pubmedqa", "T154")],
+     ('{"1": 3}', "pubmedqa", "T154"), ("[" * 100_000, "bioasq", "x:1 holds no bioasq"),
+     ('{"questions": [\n{"body": "\\ud800"}]}', "bioasq", "x:2 .*half of a surrogate")],
 )  # fmt: skip
 def test_bad_files(tmp_path: Path, content: str | None, form: str, code: str):
     if content is not None:
         (tmp_path / "x").write_text(content)
     with pytest.raises(BergamotError, match=code):
         read_records(tmp_path / "x", form)
+
+
+def test_a_folder_is_no_file(tmp_path: Path):
+    for form in ("mednli", "bioasq"):
+        with pytest.raises(BergamotError, match="T239"):
+            read_records(tmp_path, form)
+    (tmp_path / "x").write_bytes(b"{}\n\n\xff")
+    with pytest.raises(BergamotError, match=r"T304.*x:3 "):
+        read_records(tmp_path / "x", "bioasq")
 
 
 def test_scores_by_hand():
