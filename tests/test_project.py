@@ -168,7 +168,10 @@ def own_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_packages_own_wheel_ships_the_package_only(own_wheel: Path):
     with zipfile.ZipFile(own_wheel) as archive:
-        tops = {name.partition("/")[0] for name in archive.namelist()}
+        names = set(archive.namelist())
+    tops = {name.partition("/")[0] for name in names}
+    code = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("spacy_bergamot/**/*.py")}
+    assert code | {"spacy_bergamot/kb_import/semantic_types.tsv"} <= names
     assert {top for top in tops if not top.endswith(".dist-info")} == {"spacy_bergamot"}
 
 

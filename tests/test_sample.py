@@ -258,7 +258,7 @@ def test_dangling_relations_can_be_dropped(tmp_path):
 
 def test_semantic_types_are_the_whole_network():
     lines = (
-        (SAMPLE.parents[1] / "training/preprocess/semantic_types.tsv")
+        (SAMPLE.parents[1] / "spacy_bergamot/kb_import/semantic_types.tsv")
         .read_text(encoding="utf-8")
         .strip()
         .split("\n")

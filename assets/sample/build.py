@@ -24,7 +24,9 @@ HERE = Path(__file__).resolve().parent
 def main() -> int:
     """Run the command line; return the exit status."""
     args = _parse_args()
-    semantic_types = read_semantic_types(HERE.parents[1] / "training/preprocess/semantic_types.tsv")
+    semantic_types = read_semantic_types(
+        HERE.parents[1] / "spacy_bergamot/kb_import/semantic_types.tsv"
+    )
     source = read_source(args.source, semantic_types, allow_dangling=args.allow_dangling)
     if source.problems:
         print(*source.problems, sep="\n", file=sys.stderr)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from spacy_bergamot.kb_import.lines import numbered_lines
 from training.errors import BergamotError, Errors
-from training.lines import numbered_lines
 
 FORMATS = ("pubmedqa", "bioasq", "mednli", "scitail")
 

@@ -1,6 +1,6 @@
 import re
 
-from training.preprocess.semantic_types import semantic_types
+from spacy_bergamot.kb_import.semantic_types import semantic_types
 
 GROUPS = "ACTI ANAT CHEM CONC DEVI DISO GENE GEOG LIVB OBJC OCCU ORGA PHEN PHYS PROC"
 

@@ -8,8 +8,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from spacy_bergamot.kb_import.ontology.sources import Sources
 from spacy_bergamot.languages import LANGUAGES
-from training.ontology.sources import Sources
 
 UMLS = "UMLS"
 PREFIXES = {

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from training.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
