@@ -9,11 +9,11 @@ version = next(
     if line.startswith("__version__")
 )
 
+KB = ["fastobo>=0.12", "polars>=1.20"]
 TRAIN = [
+    *KB,
     "accelerate>=0.30",
-    "fastobo>=0.12",
     "peft>=0.11",
-    "polars>=1.20",
     "rapidfuzz>=3.0",
     "requests>=2.28",
     "scikit-learn>=1.3",
@@ -50,6 +50,8 @@ setup(
         "spacy_bergamot.cli",
         "spacy_bergamot.encoder",
         "spacy_bergamot.engines",
+        "spacy_bergamot.kb_import",
+        "spacy_bergamot.kb_import.ontology",
         "spacy_bergamot.mentions",
         "spacy_bergamot.output",
     ],
@@ -69,6 +71,7 @@ setup(
         "typer>=0.9",
     ],
     extras_require={
+        "kb": KB,
         "train": TRAIN,
         "test": TRAIN + TEST,
         "usearch": ["usearch>=2.12"],

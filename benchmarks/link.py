@@ -41,11 +41,11 @@ from spacy_bergamot.candidates import CandidateGenerator
 from spacy_bergamot.factory import MIXED_GENERATOR
 from spacy_bergamot.filters import CandidateFilter
 from spacy_bergamot.generators import EnsembleGenerator
+from spacy_bergamot.kb_import.filters import Filters
+from spacy_bergamot.kb_import.ontology.cli import import_ontologies
+from spacy_bergamot.kb_import.tables import build_concept_table
 from spacy_bergamot.loaders import language_model
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint
-from training.ontology.cli import import_ontologies
-from training.preprocess.filters import Filters
-from training.preprocess.tables import build_concept_table
 
 BATCH = 100
 

@@ -23,7 +23,7 @@ from benchmarks.synthetic_umls import generate
 SCAN = """
 import sys
 import polars as pl
-from training.preprocess.rrf import COLUMNS
+from spacy_bergamot.kb_import.rrf import COLUMNS
 used = {
     "MRCONSO": "CUI LAT TS STT ISPREF SAB TTY CODE STR SUPPRESS",
     "MRREL": "CUI1 REL CUI2 RELA SAB SUPPRESS",

@@ -14,6 +14,7 @@ from spacy_bergamot import preflight
 from spacy_bergamot.alias_index import AliasIndex
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.text_encoder import TextEncoder
 from spacy_bergamot.vector_store import Plan, fill, plan_of
@@ -23,7 +24,6 @@ from tests.training.preprocess.conftest import name, relation, write_release
 from training.bergamot.run import train
 from training.preprocess.buckets import Caps
 from training.preprocess.cli import preprocess
-from training.preprocess.filters import Filters
 
 Resize = Callable[[int], Path]
 

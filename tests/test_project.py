@@ -16,7 +16,7 @@ from weasel.cli.run import project_run
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.encoder.settings import EncoderSettings
 from tests.plain_models import write_xlmr
-from tests.training.ontology.test_import import write_sources
+from tests.spacy_bergamot.kb_import.ontology.test_import import write_sources
 
 ROOT = Path(__file__).parents[1]
 INDEX = "bergamot_linker/index/manifest.json"
@@ -168,7 +168,10 @@ def own_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_packages_own_wheel_ships_the_package_only(own_wheel: Path):
     with zipfile.ZipFile(own_wheel) as archive:
-        tops = {name.partition("/")[0] for name in archive.namelist()}
+        names = set(archive.namelist())
+    tops = {name.partition("/")[0] for name in names}
+    code = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("spacy_bergamot/**/*.py")}
+    assert code | {"spacy_bergamot/kb_import/semantic_types.tsv"} <= names
     assert {top for top in tops if not top.endswith(".dist-info")} == {"spacy_bergamot"}
 
 

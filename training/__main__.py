@@ -7,6 +7,7 @@ import sys
 import typer
 
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.kb_import.ontology.cli import import_cli
 from training.ablation.cli import ablation_cli
 from training.base import base_cli
 from training.bergamot.cli import train_cli
@@ -19,7 +20,6 @@ from training.evaluate.cli import evaluate_cli
 from training.evaluate.links_cli import evaluate_links_cli
 from training.evaluate.report.cli import evaluate_report_cli
 from training.kb import kb_cli
-from training.ontology.cli import import_cli
 from training.pairs import export_pairs_cli, pairs_cli
 from training.preprocess.cli import preprocess_cli
 from training.report import report_cli

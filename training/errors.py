@@ -1,26 +1,14 @@
 """Coded messages of preprocessing, training and evaluation."""
 
-from spacy_bergamot.errors import BergamotError, Coded
+from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.kb_import.errors import Errors as KbErrors
 
 __all__ = ["BergamotError", "Errors"]
 
 
-class Errors(metaclass=Coded):
+class Errors(KbErrors):
     """T1xx preprocessing, T2xx training, T3xx evaluation, T4xx downloads, T5xx packaging."""
 
-    T101 = (
-        "{path} is missing. Give the META folder of a knowledge base in RRF form; "
-        "MRCONSO.RRF is needed, the other files are optional."
-    )
-    T102 = "{path} cannot be read: {reason}. Unpack or download the file again."
-    T103 = (
-        "{path} has {malformed} malformed lines of {read} ({share:.2%}, allowed {allowed:.2%}):\n"
-        "{lines}\nMend or download the file again, or allow more with --max-malformed."
-    )
-    T104 = (
-        "No concept of {path} is left after the filters (dropped: {dropped}). "
-        "Loosen --languages, --sources, --term-types or the semantic types."
-    )
     T105 = (
         "The concepts of {path} have no two different names, so there is nothing to train on. "
         "Allow more languages or sources, or raise the caps."
@@ -32,7 +20,6 @@ class Errors(metaclass=Coded):
         "The names are in {found} languages; pairs can be made of {most} at most. "
         "Choose some with --languages."
     )
-    T110 = "No row of {path} has {what} {value}. It has: {choices}. Correct or drop the filter."
     T111 = "{path} has no validation queries. Raise --valid-concepts."
     T112 = "{path}:{line} has another number of fields than it needs: '{text}'. Mend the line."
     T113 = "--mentions needs --dictionary: the names that mentions are paired with."
@@ -60,7 +47,6 @@ class Errors(metaclass=Coded):
         "with few documents change --dev-share."
     )
     T127 = "{path}:{line} is no {what}: {reason}. Mend or remove it."
-    T128 = "{path} has no column {column} in line 1; it has: {columns}. Correct the header."
     T129 = "{path} cannot be read as {what}: {reason}. Write or download it again."
     T130 = "'{corpus}' has none of the documents in {path}. Give the list of this corpus."
     T140 = "The protocol '{protocol}' needs training queries. Give them with --train."
@@ -102,7 +88,6 @@ class Errors(metaclass=Coded):
         "batches.size is {size}, but the training set has only {pairs} pairs. Make the batch "
         "smaller, or raise the caps of preprocessing."
     )
-    T205 = "The Python package '{package}' is not installed. Try: pip install {pip_name}"
     T206 = (
         "Cannot load the base language model '{name}': {reason}. Give the path of a Hugging Face "
         "folder, or the name of a model on a hub that this machine reaches."
@@ -169,18 +154,10 @@ class Errors(metaclass=Coded):
         "Choose bf16 or fp32."
     )
     T237 = "No piece of the vocabulary is in the script '{value}'. Choose one of: {choices}."
-    T238 = (
-        "{path} unpacks to more than {most} MiB, so it is damaged or meant to fill the memory. "
-        "Unpack it yourself if it is what it should be, and give the files."
-    )
     T255 = "There is nothing to make pairs of. Give --pairs, --bitext or --mentions."
-    T256 = "{path} is a folder where a file is wanted. Give one of the files in it."
-    T239 = "{path} cannot be read: {reason}. Give a file that you may read."
     T240 = "{path} has no line with two different names, so no pair. Correct or leave out the file."
-    T301 = "{path} is missing. Preprocessing writes it; or correct the path."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."
-    T304 = "{path} is not UTF-8: {reason}. Convert it to UTF-8."
     T305 = "Unknown protocol '{protocol}'. Choose one of: {choices}."
     T306 = (
         "No mention of {path} is left under the protocol '{protocol}' with a gold concept in the "

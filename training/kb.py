@@ -1,17 +1,11 @@
 """`python -m training kb`: a knowledge base of any known form to a concept table."""
 
-import tempfile
-import zipfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from spacy_bergamot.languages import lat
-from training.ontology.cli import import_ontologies
-from training.preprocess.filters import Filters
-from training.preprocess.release import tables_in
-from training.preprocess.tables import build_concept_table
+from spacy_bergamot.kb_import.build import table_of
 
 
 def kb_cli(
@@ -25,36 +19,8 @@ def kb_cli(
     ] = "",
     vocabularies: Annotated[str, typer.Option(help="SAB; all where not given")] = "",
 ) -> None:
-    """Make a concept table: what `python -m spacy bergamot index` wants.
+    """Make a concept table, as `python -m spacy bergamot kb` does.
 
-    Reads UMLS's RRF, OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, and custom
-    .csv, .tsv and .jsonl. For training use `import` and `preprocess` instead.
+    For training use `import` and `preprocess` instead.
     """
-    filters = Filters(languages=tuple(map(lat, _split(languages))), sources=_split(vocabularies))
-    manifest = make_concept_table(sources, output, filters=filters)
-    rows = {**manifest["rows"], "languages": manifest["counts"]["aliases_by_language"]}
-    typer.echo("\n".join(f"{name:16} {count}" for name, count in rows.items()))
-
-
-def make_concept_table(sources: list[Path], output: Path, *, filters: Filters) -> dict[str, Any]:
-    """Write a concept table and return its manifest.
-
-    RAISES (BergamotError): As `import` and `preprocess` do.
-    """
-    output.parent.mkdir(parents=True, exist_ok=True)
-    if len(sources) == 1 and _is_release(sources[0]):
-        return build_concept_table(sources[0], output, filters=filters)
-    with tempfile.TemporaryDirectory(prefix=".kb-", dir=output.parent) as temporary:
-        folder = Path(temporary)
-        import_ontologies(sources, folder / "META")
-        return build_concept_table(folder / "META", output, filters=filters)
-
-
-def _is_release(path: Path) -> bool:
-    if path.is_dir():
-        return any(path.glob("MRCONSO.RRF*"))
-    return zipfile.is_zipfile(path) and "MRCONSO" in tables_in(path)
-
-
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, (part.strip() for part in text.split(","))))
+    typer.echo(table_of(sources, output, languages=languages, vocabularies=vocabularies))

@@ -1,6 +1,6 @@
-"""`python -m spacy bergamot`: link, explain, search, info, index, update, calibrate, check…"""
+"""`python -m spacy bergamot`: link, export, explain, search, info, kb, index, update…"""
 
-from spacy_bergamot.cli import ask, check, link, make
+from spacy_bergamot.cli import ask, check, kb, link, make
 from spacy_bergamot.cli.app import bergamot
 
-__all__ = ["ask", "bergamot", "check", "link", "make"]
+__all__ = ["ask", "bergamot", "check", "kb", "link", "make"]

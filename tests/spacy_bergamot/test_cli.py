@@ -29,7 +29,17 @@ def test_spacy_finds_the_command():
         [sys.executable, "-m", "spacy", "bergamot", "--help"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    for command in ("link", "explain", "search", "info", "index", "update", "calibrate", "export"):
+    for command in (
+        "link",
+        "explain",
+        "search",
+        "info",
+        "index",
+        "update",
+        "calibrate",
+        "export",
+        "kb",
+    ):
         assert command in done.stdout
 
 

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from spacy_bergamot.kb_import.packed import BROKEN, unpacked
 from spacy_bergamot.languages import LANGUAGES
 from training.errors import BergamotError, Errors
-from training.packed import BROKEN, unpacked
 
 _HEAD = 4096  # bytes that tell a format
 _FOLDERS = {"english": "en", "french": "fr", "german": "de", "dutch": "nl", "spanish": "es"}

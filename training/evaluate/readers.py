@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from spacy_bergamot.kb_import.lines import numbered_lines
 from training.corpora.registry import read_corpus
 from training.corpora.schema import CONTEXT, Corpus
 from training.errors import BergamotError, Errors
-from training.lines import numbered_lines
 
 NIL = "NIL"
 _OPEN, _CLOSE = "<tgt>", "</tgt>"

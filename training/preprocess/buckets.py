@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from spacy_bergamot.kb_import.keys import is_first
 from training.errors import BergamotError, Errors
-from training.preprocess.keys import is_first
 
 ENGLISH = "ENG"
 CROSS = "CROSS"

@@ -6,17 +6,17 @@ from typing import Annotated, Any
 import typer
 
 from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb_import.filters import SUPPRESSED, Filters, require_known
+from spacy_bergamot.kb_import.progress import timed
+from spacy_bergamot.kb_import.release import find_tables
+from spacy_bergamot.kb_import.tables import build_concept_table
 from spacy_bergamot.languages import lat
 from spacy_bergamot.preflight import announce
 from training.errors import BergamotError, Errors
 from training.preprocess.buckets import Caps
 from training.preprocess.evaluation_set import write_evaluation_set, write_validation_set
-from training.preprocess.filters import SUPPRESSED, Filters, require_known
 from training.preprocess.memory import keep_freed_memory
 from training.preprocess.names import training_names
-from training.preprocess.progress import timed
-from training.preprocess.release import find_tables
-from training.preprocess.tables import build_concept_table
 from training.preprocess.training_set import write_training_set
 
 _WORTH_SAYING = 100 << 20  # bytes of MRCONSO and MRREL

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.kb_import.keys import first_rows, string_lengths
 from spacy_bergamot.manifest import write_manifest
 from training.preprocess.hashing import mix
-from training.preprocess.keys import first_rows, string_lengths
 from training.preprocess.names import TrainingNames, concept_hashes
 
 KIND = "evaluation-set"

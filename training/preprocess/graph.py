@@ -5,7 +5,7 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable
-from training.preprocess.keys import combined, is_first, separated, sorted_distinct
+from spacy_bergamot.kb_import.keys import combined, is_first, separated, sorted_distinct
 
 
 def graph_edges(table: ConceptTable, *, label: str) -> tuple[pl.DataFrame, list[str]]:

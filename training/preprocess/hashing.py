@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from training.preprocess.keys import string_bytes, string_lengths
+from spacy_bergamot.kb_import.keys import string_bytes, string_lengths
 
 _PLACES = 1 << 10  # bytes of a string whose hashes are looked up
 _STRINGS = 1 << 13  # hashed at a time; they stay in the processor's cache

@@ -8,9 +8,7 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.concepts import ConceptTable
-from training.preprocess.graph import csr_indptr
-from training.preprocess.hashing import mix, string_hashes, uniform
-from training.preprocess.keys import (
+from spacy_bergamot.kb_import.keys import (
     combined,
     interned,
     is_first,
@@ -18,6 +16,8 @@ from training.preprocess.keys import (
     string_bytes,
     string_lengths,
 )
+from training.preprocess.graph import csr_indptr
+from training.preprocess.hashing import mix, string_hashes, uniform
 
 VALIDATION_QUERIES = 0.3
 """Share of a validation concept's names that are queries."""

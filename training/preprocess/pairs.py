@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from spacy_bergamot.kb_import.keys import is_first
 from training.preprocess.buckets import (
     Caps,
     Columns,
@@ -21,7 +22,6 @@ from training.preprocess.buckets import (
     ordered_languages,
 )
 from training.preprocess.hashing import mix, string_hashes
-from training.preprocess.keys import is_first
 
 _FEW = 8  # times the cap; a bucket with no more combinations than this is written out
 # The round that is drawn from, and from which to which of its draws, in caps; while a bucket is

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb_import.lines import numbered_lines
 from training.errors import BergamotError, Errors
-from training.lines import numbered_lines
 
 _BATCH = 10_000
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy_bergamot.inputs import Malformed, parsed
+from spacy_bergamot.kb_import.lines import numbered_lines, whole_text
 from training.errors import BergamotError, Errors
-from training.lines import numbered_lines, whole_text
 
 FORMATS = ("pubmedqa", "bioasq", "mednli", "scitail")
 

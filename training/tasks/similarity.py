@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_bergamot.kb_import.lines import whole_text
 from spacy_bergamot.text_encoder import TextEncoder
 from training.errors import BergamotError, Errors
-from training.lines import whole_text
 
 _COLUMNS = ("mean", "term1", "term2")
 _LEAST = 3

@@ -10,13 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb_import.filters import Filters
+from spacy_bergamot.kb_import.ontology.cli import import_ontologies
+from spacy_bergamot.kb_import.ontology.records import accession_of, language_of
+from spacy_bergamot.kb_import.ontology.sources import version_of
+from spacy_bergamot.kb_import.tables import build_concept_table
 from training.__main__ import app
 from training.errors import BergamotError
-from training.ontology.cli import import_ontologies
-from training.ontology.records import accession_of, language_of
-from training.ontology.sources import version_of
-from training.preprocess.filters import Filters
-from training.preprocess.tables import build_concept_table
 
 OBO = """format-version: 1.2
 data-version: zo/2026-01-01

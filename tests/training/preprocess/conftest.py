@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from spacy_bergamot.concepts import read_arrow
+from spacy_bergamot.kb_import.filters import Filters
+from spacy_bergamot.kb_import.rrf import COLUMNS
 from training.preprocess.buckets import Caps
 from training.preprocess.cli import preprocess
-from training.preprocess.filters import Filters
-from training.preprocess.rrf import COLUMNS
 from training.preprocess.training_set import TrainingSet
 
 DEFAULTS = {

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.preprocess.ids import row_finder
+from spacy_bergamot.kb_import.ids import row_finder
 
 CUIS = st.text("0123456789", min_size=7, max_size=7).map("C".__add__)
 STRANGE = st.one_of(CUIS, st.text(max_size=9), st.text("CDc09:/\x7fé", min_size=8, max_size=8))

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.preprocess.hashing import string_hashes
-from training.preprocess.keys import (
+from spacy_bergamot.kb_import.keys import (
     combined,
     first_rows,
     interned,
@@ -14,6 +13,7 @@ from training.preprocess.keys import (
     sorted_distinct,
     sorted_ids,
 )
+from training.preprocess.hashing import string_hashes
 
 TRIPLES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 2**31 - 1)))
 SIZES = (5, 3, 2**31)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_bergamot.kb_import.filters import Filters
 from tests.training.preprocess.conftest import build, name, relation
-from training.preprocess.filters import Filters
 
 NAMES = [name(f"C{i}", f"{word} {i}") for i in range(4) for word in ("x", "y")]
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from spacy_bergamot.kb_import.release import find_tables
 from tests.training.preprocess.conftest import name, relation, run, write_release
 from training.errors import BergamotError
-from training.preprocess.release import find_tables
 
 NAMES = [name(f"C{c}", f"sign {c} {w}") for c in range(9) for w in "abc"]
 RELATIONS = [relation("C1", "C2"), relation("C2", "C1")]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_bergamot.kb_import.rrf import COLUMNS, RrfTable, open_release
 from tests.training.preprocess.conftest import name
 from training.errors import BergamotError
-from training.preprocess.rrf import COLUMNS, RrfTable, open_release
 
 
 def read(folder: Path, data: bytes, **options: float) -> tuple[RrfTable, pl.DataFrame]:

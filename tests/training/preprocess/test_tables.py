@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb_import.filters import Filters, without_letters
 from spacy_bergamot.text import has_letters
 from tests.training.preprocess.conftest import TWO, build, line, name, relation, run, write_release
 from training.errors import BergamotError
-from training.preprocess.filters import Filters, without_letters
 
 
 def test_concepts_are_sorted_by_id_whatever_the_order_of_rows(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from training.preprocess.cli import preprocess
-from training.preprocess.filters import Filters
+from spacy_bergamot.kb_import.filters import Filters
 from training.preprocess.buckets import Caps
 preprocess(Path(sys.argv[1]), Path(sys.argv[2]), filters=Filters(), caps=Caps(3, 3, 3))
 assert "torch" not in sys.modules

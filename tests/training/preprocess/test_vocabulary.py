@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_bergamot.kb_import.vocabulary import MOST, Vocabulary
 from training.errors import BergamotError
-from training.preprocess.vocabulary import MOST, Vocabulary
 
 
 def strings(values: list[str]) -> pa.Array:

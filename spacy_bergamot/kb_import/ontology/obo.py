@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from training.errors import BergamotError, Errors
-from training.ontology.records import Records, accession_of, prefix_of
-from training.ontology.sources import LICENCE, TITLE, own_prefix, version_of
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.ontology.records import Records, accession_of, prefix_of
+from spacy_bergamot.kb_import.ontology.sources import LICENCE, TITLE, own_prefix, version_of
 
 _VERSION, _PROPERTY = "data-version", "property_value"
 

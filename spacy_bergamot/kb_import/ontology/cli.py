@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from training.errors import BergamotError, Errors
-from training.ontology.files import read_sources
-from training.ontology.merge import merge_terms
-from training.ontology.records import Records
-from training.ontology.release import write_release
-from training.preprocess.progress import timed
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.ontology.files import read_sources
+from spacy_bergamot.kb_import.ontology.merge import merge_terms
+from spacy_bergamot.kb_import.ontology.records import Records
+from spacy_bergamot.kb_import.ontology.release import write_release
+from spacy_bergamot.kb_import.progress import timed
 
 _SHOWN = 5
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from training.ontology.records import UMLS, Records, prefix_of
+from spacy_bergamot.kb_import.ontology.records import UMLS, Records, prefix_of
 
 
 def merge_terms(records: Records, prefer: tuple[str, ...]) -> dict[str, str]:

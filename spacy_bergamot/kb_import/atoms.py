@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from training.errors import BergamotError, Errors
-from training.preprocess.filters import (
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.filters import (
     Filters,
     longer_than,
     outside,
@@ -19,9 +19,9 @@ from training.preprocess.filters import (
     without,
     without_letters,
 )
-from training.preprocess.keys import sorted_ids
-from training.preprocess.rrf import RrfTable
-from training.preprocess.vocabulary import NO_LIMIT, Vocabulary
+from spacy_bergamot.kb_import.keys import sorted_ids
+from spacy_bergamot.kb_import.rrf import RrfTable
+from spacy_bergamot.kb_import.vocabulary import NO_LIMIT, Vocabulary
 
 _LABELS = {"LAT": "language", "SAB": "source", "TTY": "term type"}
 # Columns that lie side by side are read as one: from the first to the last.

@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from training.errors import BergamotError, Errors
-from training.preprocess.keys import strings_of
-from training.preprocess.release import Source, find_tables
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.keys import strings_of
+from spacy_bergamot.kb_import.release import Source, find_tables
 
 COLUMNS = {
     "MRCONSO": "CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF",

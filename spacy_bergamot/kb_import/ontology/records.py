@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from spacy_bergamot.kb_import.ontology.sources import Sources
 from spacy_bergamot.languages import LANGUAGES
 from spacy_bergamot.text import broken_character
-from training.ontology.sources import Sources
 
 UMLS = "UMLS"
 PREFIXES = {

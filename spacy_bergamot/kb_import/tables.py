@@ -12,16 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spacy_bergamot.concepts import SCHEMAS, ConceptTable
-from training.errors import BergamotError, Errors
-from training.preprocess.atoms import read_atoms
-from training.preprocess.concept_types import read_types, wanted_concepts
-from training.preprocess.filters import Filters
-from training.preprocess.keys import combined, first_rows, is_first, sorted_rows
-from training.preprocess.progress import timed
-from training.preprocess.relations import relation_table
-from training.preprocess.release import TABLES
-from training.preprocess.rrf import RrfTable, open_release
-from training.preprocess.sources import release_sources, terms_of
+from spacy_bergamot.kb_import.atoms import read_atoms
+from spacy_bergamot.kb_import.concept_types import read_types, wanted_concepts
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.filters import Filters
+from spacy_bergamot.kb_import.keys import combined, first_rows, is_first, sorted_rows
+from spacy_bergamot.kb_import.progress import timed
+from spacy_bergamot.kb_import.relations import relation_table
+from spacy_bergamot.kb_import.release import TABLES
+from spacy_bergamot.kb_import.rrf import RrfTable, open_release
+from spacy_bergamot.kb_import.sources import release_sources, terms_of
 
 logger = logging.getLogger(__name__)
 

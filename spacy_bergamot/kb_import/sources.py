@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.files import sha256
-from training.errors import BergamotError, Errors
-from training.lines import numbered_lines
-from training.preprocess.rrf import RrfTable
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.lines import numbered_lines
+from spacy_bergamot.kb_import.rrf import RrfTable
 
 TERMS = "MRSAB.tsv"
 _COLUMNS = {

@@ -7,11 +7,11 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.concepts import SCHEMAS
-from training.preprocess.filters import Filters, outside, without
-from training.preprocess.ids import RowFinder, row_finder
-from training.preprocess.keys import combined, separated, sorted_distinct
-from training.preprocess.rrf import RrfTable
-from training.preprocess.vocabulary import MOST, NO_LIMIT, Vocabulary
+from spacy_bergamot.kb_import.filters import Filters, outside, without
+from spacy_bergamot.kb_import.ids import RowFinder, row_finder
+from spacy_bergamot.kb_import.keys import combined, separated, sorted_distinct
+from spacy_bergamot.kb_import.rrf import RrfTable
+from spacy_bergamot.kb_import.vocabulary import MOST, NO_LIMIT, Vocabulary
 
 INVERSE_REL = {"PAR": "CHD", "CHD": "PAR", "RB": "RN", "RN": "RB", "AQ": "QB", "QB": "AQ"}
 _LABEL = {"REL": "rel", "RELA": "rela", "SAB": "source"}

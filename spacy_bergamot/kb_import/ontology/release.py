@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.kb_import.ontology.records import UMLS, Records, prefix_of
+from spacy_bergamot.kb_import.sources import TERMS, write_terms
 from spacy_bergamot.manifest import write_manifest
-from training.ontology.records import UMLS, Records, prefix_of
-from training.preprocess.sources import TERMS, write_terms
 
 TYPES = {
     "DOID": "T047", "HP": "T033", "MONDO": "T047", "NANDO": "T047", "ORPHA": "T047",

@@ -11,8 +11,8 @@ from itertools import chain
 from typing import IO
 
 from spacy_bergamot.inputs import Malformed, decoded, decoded_lines, parsed
-from training.errors import BergamotError, Errors
-from training.ontology.records import PREFIXES, Records, accession_of, language_of
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.ontology.records import PREFIXES, Records, accession_of, language_of
 
 Row = dict[str, str]
 Reader = Callable[[Row, Records], bool]

@@ -7,9 +7,9 @@ from collections import Counter
 from typing import IO, Any
 
 from spacy_bergamot.inputs import Malformed, decoded, parsed
-from training.errors import BergamotError, Errors
-from training.ontology.records import Records, accession_of, prefix_of
-from training.ontology.sources import LICENCE, TITLE, own_prefix, version_of
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.ontology.records import Records, accession_of, prefix_of
+from spacy_bergamot.kb_import.ontology.sources import LICENCE, TITLE, own_prefix, version_of
 
 
 def read_obographs(stream: IO[bytes], where: str, records: Records) -> None:

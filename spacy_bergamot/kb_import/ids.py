@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.hashing import find_keys
-from training.preprocess.keys import WORD, is_first, string_lengths, words
+from spacy_bergamot.kb_import.keys import WORD, is_first, string_lengths, words
 
 RowFinder = Callable[[pa.LargeStringArray], np.ndarray]
 

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from training.errors import BergamotError, Errors
-from training.preprocess.keys import string_bytes, string_lengths
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.keys import string_bytes, string_lengths
 
 MOST = 1 << 15
 """Values of a column: the tables on disk have codes of 16 bits."""

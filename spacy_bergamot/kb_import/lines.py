@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO
 
 from spacy_bergamot.inputs import Malformed, decoded, decoded_lines
-from training.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -10,9 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.keys import string_bytes, string_lengths
 from spacy_bergamot.text import CONTROLS
-from training.errors import BergamotError, Errors
-from training.preprocess.keys import string_bytes, string_lengths
 
 SUPPRESSED = ("O", "Y", "E")
 _ALPHANUMERIC = np.array([code < 128 and chr(code).isalnum() for code in range(256)])

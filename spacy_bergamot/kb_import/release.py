@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from training.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
 
 TABLES = ("MRCONSO", "MRREL", "MRSTY", "MRDEF", "MRRANK", "MRSAB")
 _GZIPPED = b"\x1f\x8b"

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from training.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
 
 BROKEN = (
     OSError, EOFError, RuntimeError, MemoryError, zlib.error, lzma.LZMAError, tarfile.TarError,

@@ -3,8 +3,8 @@
 from typing import IO
 from xml.etree import ElementTree
 
-from training.errors import BergamotError, Errors
-from training.ontology.records import Records, language_of
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.ontology.records import Records, language_of
 
 
 def read_orphadata(stream: IO[bytes], where: str, records: Records) -> None:

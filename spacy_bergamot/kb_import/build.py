@@ -1,0 +1,54 @@
+"""A knowledge base of any known form to a concept table."""
+
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from spacy_bergamot.kb_import.filters import Filters
+from spacy_bergamot.kb_import.ontology.cli import import_ontologies
+from spacy_bergamot.kb_import.release import tables_in
+from spacy_bergamot.kb_import.tables import build_concept_table
+from spacy_bergamot.languages import lat
+
+
+def table_of(
+    sources: list[Path], output: Path, *, languages: str = "", vocabularies: str = ""
+) -> str:
+    """Write a concept table and return its counts, one a line.
+
+    sources (list[Path]): RRF folder or archive, or ontologies and tables.
+    output (Path): Folder of the concept table.
+    languages (str): Of names that are kept, ENG,SPA or en,es; all where empty.
+    vocabularies (str): SAB of names that are kept; all where empty.
+    RAISES (BergamotError): As `import` and `preprocess` do.
+    """
+    wanted = tuple(map(lat, _split(languages)))
+    filters = Filters(languages=wanted, sources=_split(vocabularies))
+    manifest = make_concept_table(sources, output, filters=filters)
+    rows = {**manifest["rows"], "languages": manifest["counts"]["aliases_by_language"]}
+    return "\n".join(f"{name:16} {count}" for name, count in rows.items())
+
+
+def make_concept_table(sources: list[Path], output: Path, *, filters: Filters) -> dict[str, Any]:
+    """Write a concept table and return its manifest.
+
+    RAISES (BergamotError): As `import` and `preprocess` do.
+    """
+    output.parent.mkdir(parents=True, exist_ok=True)
+    if len(sources) == 1 and _is_release(sources[0]):
+        return build_concept_table(sources[0], output, filters=filters)
+    with tempfile.TemporaryDirectory(prefix=".kb-", dir=output.parent) as temporary:
+        folder = Path(temporary)
+        import_ontologies(sources, folder / "META")
+        return build_concept_table(folder / "META", output, filters=filters)
+
+
+def _is_release(path: Path) -> bool:
+    if path.is_dir():
+        return any(path.glob("MRCONSO.RRF*"))
+    return zipfile.is_zipfile(path) and "MRCONSO" in tables_in(path)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip() for part in text.split(","))))
