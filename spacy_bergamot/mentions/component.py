@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
@@ -22,7 +23,10 @@ from spacy.vocab import Vocab
 from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
+from spacy_bergamot.mentions.folded import folded_windows
+from spacy_bergamot.mentions.language import detect
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
 
@@ -41,6 +45,7 @@ Place = tuple[int, int, str]
         "min_length": 3,
         "groups": [],
         "languages": [],
+        "folded": True,
         "spans_key": None,
     },
 )
@@ -51,6 +56,7 @@ def make_mentions(
     min_length: int,
     groups: list[str],
     languages: list[str],
+    folded: bool,
     spans_key: str | None,
 ) -> "BergamotMentions":
     """Make a dictionary matcher; see `BergamotMentions` for the settings."""
@@ -61,6 +67,7 @@ def make_mentions(
         min_length=min_length,
         groups=groups,
         languages=languages,
+        folded=folded,
         spans_key=spans_key,
     )
     made.home = weakref.ref(nlp)
@@ -75,13 +82,17 @@ class BergamotMentions(Pipe):
 
     Entities that are there already stay. A name in capitals of up to five characters, such as an
     abbreviation, matches capitals only. A document with `doc.user_data["language"]`, a code or a
-    list of them, is read for the names of these languages.
+    list of them, is read for the names of these languages alone. One that does not say it is read
+    for the names of its pipeline's language, or else of the one that it seems to be in; of other
+    languages it has the names that are no short words.
 
     max_tokens (int): Longest mention; in scripts without spaces, three times as many characters.
     min_length (int): Shortest mention in characters; in scripts without spaces 2.
     groups (list[str]): Semantic groups to mark; all where empty.
     languages (list[str]): Languages of the names to mark, as GER or de, of documents that do not
         say theirs; all where empty. Names without a language are always marked.
+    folded (bool): Mark names that are written otherwise too, by the rules of the document's
+        language: inflected, reordered, with or without hyphens, in British spelling.
     spans_key (str | None): Write `doc.spans[spans_key]`, with overlaps, instead of `doc.ents`.
     """
 
@@ -94,6 +105,7 @@ class BergamotMentions(Pipe):
         min_length: int = 3,
         groups: Iterable[str] = (),
         languages: Iterable[str] = (),
+        folded: bool = True,
         spans_key: str | None = None,
     ) -> None:
         self.vocab = vocab
@@ -103,6 +115,7 @@ class BergamotMentions(Pipe):
             "min_length": min_length,
             "groups": tuple(groups),
             "languages": tuple(languages),
+            "folded": folded,
             "spans_key": spans_key,
         }
         self.home: weakref.ref[Language] | None = None
@@ -191,22 +204,51 @@ class BergamotMentions(Pipe):
         return self
 
     def _find(self, doc: Doc) -> list[Place]:
-        """Return every window of the text that is an alias; in order of starts, then of ends."""
+        """Return every window of the text that is a name; in order of starts, then of ends."""
         keys, settings = self.keys, self.settings
-        languages = doc.user_data.get("language") or settings["languages"]
-        if isinstance(languages, str):
-            languages = [languages]
+        codes, alone = self._languages(doc)
+        own = keys.of_languages(codes)
+        groups = keys.of_groups(settings["groups"])
         found = find_names(
             doc,
             keys,
             max_tokens=settings["max_tokens"],
             min_length=settings["min_length"],
-            languages=keys.of_languages(languages),
-            groups=keys.of_groups(settings["groups"]),
+            languages=own,
+            others=~own & (not alone),
+            groups=groups,
         )
+        places = self._places(found.starts, found.ends, keys.rows.groups[found.rows])
+        for code in codes if settings["folded"] else ():
+            windows = folded_windows(doc, code, max_words=settings["max_tokens"])
+            allowed = keys.of_languages([code])
+            rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
+            hit = np.flatnonzero(rows >= 0)
+            labels = keys.folded.groups[rows[hit]]
+            places = self._places(windows.starts[hit], windows.ends[hit], labels) | places
+        return [(start, end, label) for (start, end), label in sorted(places.items())]
+
+    def _places(
+        self, starts: np.ndarray, ends: np.ndarray, groups: np.ndarray
+    ) -> dict[tuple[int, int], str]:
+        """Return labels by place."""
         # spaCy drops an entity without a label.
-        labels = [keys.groups[group] or UNGROUPED for group in keys.rows.groups[found.rows]]
-        return list(zip(found.starts.tolist(), found.ends.tolist(), labels, strict=True))
+        labels = [self.keys.groups[group] or UNGROUPED for group in groups]
+        return dict(zip(zip(starts.tolist(), ends.tolist(), strict=True), labels, strict=True))
+
+    def _languages(self, doc: Doc) -> tuple[list[str], bool]:
+        """Return the languages of a document, as in MRCONSO.RRF, and whether it is said that it has
+        no others."""
+        given = doc.user_data.get("language") or self.settings["languages"]
+        if given:
+            return [lat(code) for code in ([given] if isinstance(given, str) else given)], True
+        known = {lat(code) for code in self.keys.languages if code not in NO_LANGUAGE}
+        if doc.lang_ not in NO_LANGUAGE:
+            return [lat(doc.lang_)], False
+        if len(known) == 1:
+            return list(known), False
+        found = detect(doc.text, tuple(sorted(known)))
+        return [found] if found else [], False
 
 
 def _longest_first(found: list[Place]) -> list[Place]:

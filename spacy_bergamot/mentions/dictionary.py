@@ -3,6 +3,8 @@
 - keys.npy        sorted 64-bit keys of the aliases, not their text.
 - languages.npy, groups.npy   for every key numbers of languages and semantic groups. A key has a
   row for every language and group; that of the first concept comes first.
+- folded_keys.npy, folded_languages.npy, folded_groups.npy   the same of folded forms, sorted; a row
+  for every alias that has one (`spacy_bergamot.mentions.folded`).
 - manifest.json   names of languages and groups, fingerprints of the concept table and its changes.
 """
 
@@ -18,13 +20,15 @@ from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.hashing import WindowKeys, find_keys
 from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.manifest import read_manifest, write_manifest
+from spacy_bergamot.mentions.folded import folded_key
 from spacy_bergamot.text import normalize, unify
 
 KIND = "mention-keys"
-VERSION = 2
+VERSION = 3
 _FIELDS = {"languages": list, "groups": list, "longest": int, "table": str}
 ABBREVIATION = 5  # characters; up to here a name in capitals is matched in capitals only
 CAPITALS = "="  # stands before these in the text that has their key
+_KINDS = ("", "folded_")
 _CHUNK = 1 << 16
 
 
@@ -34,6 +38,57 @@ class Rows(NamedTuple):
     keys: np.ndarray
     languages: np.ndarray
     groups: np.ndarray
+
+    def find(self, keys: np.ndarray, *, languages: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """Return the first row of every key that is allowed, int64; -1 where there is none.
+
+        languages (bool (l,)), groups (bool (g,)): Which of the numbers are allowed.
+        """
+        rows = find_keys(self.keys, keys)
+        asked = np.flatnonzero(rows >= 0)
+        while len(asked):
+            at = rows[asked]
+            fits = languages[self.languages[at]] & groups[self.groups[at]]
+            asked, after = asked[~fits], np.minimum(at[~fits] + 1, len(self.keys) - 1)
+            same = (self.keys[after] == keys[asked]) & (after > at[~fits])
+            rows[asked] = np.where(same, after, -1)
+            asked = asked[same]
+        return rows
+
+    def of(self, rows: np.ndarray) -> "Rows":
+        """Return some of the rows."""
+        return Rows(*(column[rows] for column in self))
+
+    def distinct(self) -> np.ndarray:
+        """Return which rows are the first of their kind, int64, in their order."""
+        order = np.lexsort((np.arange(len(self.keys)), self.groups, self.languages, self.keys))
+        same = [column[order][1:] == column[order][:-1] for column in self]
+        first = order[np.concatenate([[True], ~np.logical_and.reduce(same)])[: len(order)]]
+        return np.sort(first)
+
+    def ordered(self) -> "Rows":
+        """Return the rows in the order of their keys; equal keys stay in theirs."""
+        return self.of(np.argsort(self.keys, kind="stable"))
+
+    def without(self, other: "Rows") -> "Rows":
+        """Return the rows less those of another, as often as it has them."""
+        both = Rows.joined([self, other])
+        order = np.lexsort((both.groups, both.languages, both.keys))
+        same = [column[order][1:] == column[order][:-1] for column in both]
+        new = np.concatenate([[True], ~np.logical_and.reduce(same)])[: len(order)]
+        kinds = np.empty(len(order), dtype=np.int64)
+        kinds[order] = np.cumsum(new) - 1
+        gone = np.bincount(kinds[len(self.keys) :], minlength=len(order))
+        left = order[order < len(self.keys)]
+        kind = kinds[left]
+        place = np.arange(len(left)) - np.searchsorted(kind, kind)
+        return self.of(np.sort(left[place >= gone[kind]]))
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Rows]") -> "Rows":
+        """Return rows behind one another, whatever their number."""
+        empty = cls(*(np.empty(0, dtype=kind) for kind in (np.uint64, np.uint16, np.uint16)))
+        return cls(*map(np.concatenate, zip(empty, *parts, strict=True)))
 
 
 class MentionKeys:
@@ -52,8 +107,10 @@ class MentionKeys:
         self.longest: int = manifest["longest"]
         self.table: str = manifest["table"]
         self.changes: str | None = manifest["changes"]
-        arrays = [np.load(path / f"{name}.npy", mmap_mode="r") for name in Rows._fields]
-        self.rows = Rows(*arrays)
+        self.rows, self.folded = (
+            Rows(*(np.load(path / f"{kind}{name}.npy", mmap_mode="r") for name in Rows._fields))
+            for kind in _KINDS
+        )
 
     def __len__(self) -> int:
         """Return the number of distinct keys."""
@@ -65,38 +122,29 @@ class MentionKeys:
         """Write the dictionary of a concept table."""
         found = _Numbered([], [])
         parts = [found.rows(names) for names in _names(table)]
-        found.save(path, _joined(parts), table=table.fingerprint, changes=None)
+        found.save(path, *_distinct(parts), table=table.fingerprint, changes=None)
 
     def changed(
-        self, path: Path, names: Iterable[str], now: Iterable[Name], *, changes: str | None
+        self,
+        path: Path,
+        names: Iterable[str],
+        before: Iterable[Name],
+        now: Iterable[Name],
+        *,
+        changes: str | None,
     ) -> None:
         """Write the dictionary that has, of some names, only those that there are now.
 
         names (Iterable[str]): Aliases that were or are; every row of their keys goes.
-        now (Iterable[Name]): All that there are of these.
+        before, now (Iterable[Name]): All that there were of these, and that there are.
         changes (str | None): Fingerprint of the changes.
         """
         found = _Numbered(self.languages, self.groups, self.longest)
         gone = np.isin(self.rows.keys, WindowKeys.of(map(keyed, names)))
-        kept = Rows(*(column[~gone] for column in self.rows))
-        rows = _joined([kept, found.rows(list(now))])
-        found.save(path, rows, table=self.table, changes=changes)
-
-    def find(self, keys: np.ndarray, *, languages: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """Return the first row of every key that is allowed, int64; -1 where there is none.
-
-        languages (bool (l,)), groups (bool (g,)): Which of `languages` and `groups` are allowed.
-        """
-        rows = find_keys(self.rows.keys, keys)
-        asked = np.flatnonzero(rows >= 0)
-        while len(asked):
-            at = rows[asked]
-            fits = languages[self.rows.languages[at]] & groups[self.rows.groups[at]]
-            asked, after = asked[~fits], np.minimum(at[~fits] + 1, len(self.rows.keys) - 1)
-            same = (self.rows.keys[after] == keys[asked]) & (after > at[~fits])
-            rows[asked] = np.where(same, after, -1)
-            asked = asked[same]
-        return rows
+        (_, were), (rows, folded) = (_distinct([found.rows(of)]) for of in (before, now))
+        rows = Rows.joined([self.rows.of(np.flatnonzero(~gone)), rows])
+        folded = Rows.joined([self.folded.without(were), folded])
+        found.save(path, rows, folded, table=self.table, changes=changes)
 
     def of_languages(self, wanted: Iterable[str]) -> np.ndarray:
         """Return which languages are among some, bool (l,): those of no language always.
@@ -145,26 +193,29 @@ class _Numbered:
         self.groups = {group: number for number, group in enumerate(groups)}
         self.longest = longest
 
-    def rows(self, names: Iterable[Name]) -> Rows:
-        """Return the rows of the names that have a letter: numbers alone are no mentions."""
+    def rows(self, names: Iterable[Name]) -> tuple[Rows, np.ndarray]:
+        """Return the rows of the names that have a letter, as numbers alone are no mentions, and
+        the keys of their folded forms, 0 for a name without one."""
         kept = [name for name in names if any(map(str.isalpha, name.alias))]
         texts = [keyed(name.alias) for name in kept]
         self.longest = max([self.longest, *map(len, texts)])
         languages = (self.languages.setdefault(n.language, len(self.languages)) for n in kept)
         groups = (self.groups.setdefault(n.group, len(self.groups)) for n in kept)
         numbers = [np.fromiter(of, dtype=np.uint16) for of in (languages, groups)]
-        return Rows(WindowKeys.of(texts), *numbers)
+        folded = (
+            0 if text.startswith(CAPITALS) else folded_key(name.alias, lat(name.language))
+            for name, text in zip(kept, texts, strict=True)
+        )
+        return Rows(WindowKeys.of(texts), *numbers), np.fromiter(folded, dtype=np.uint64)
 
-    def save(self, path: Path, rows: Rows, *, table: str, changes: str | None) -> None:
-        """Write distinct rows in the order of their keys; equal keys stay in theirs."""
-        order = np.lexsort((np.arange(len(rows.keys)), rows.groups, rows.languages, rows.keys))
-        same = [column[order][1:] == column[order][:-1] for column in rows]
-        first = order[np.concatenate([[True], ~np.logical_and.reduce(same)])[: len(order)]]
-        first.sort()
-        first = first[np.argsort(rows.keys[first], kind="stable")]
+    def save(
+        self, path: Path, rows: Rows, folded: Rows, *, table: str, changes: str | None
+    ) -> None:
+        """Write rows in the order of their keys."""
         with atomic_folder(path) as folder:
-            for name, column in zip(Rows._fields, rows, strict=True):
-                np.save(folder / f"{name}.npy", column[first])
+            for kind, part in zip(_KINDS, (rows, folded), strict=True):
+                for name, column in zip(Rows._fields, part.ordered(), strict=True):
+                    np.save(folder / f"{kind}{name}.npy", column)
             write_manifest(
                 folder,
                 kind=KIND,
@@ -172,10 +223,20 @@ class _Numbered:
                 languages=list(self.languages),
                 groups=list(self.groups),
                 longest=self.longest,
-                rows=len(first),
+                rows=len(rows.keys),
                 table=table,
                 changes=changes,
             )
+
+
+def _distinct(parts: Sequence[tuple[Rows, np.ndarray]]) -> tuple[Rows, Rows]:
+    """Return distinct rows, and the folded ones of the same aliases."""
+    every = Rows.joined([rows for rows, _ in parts])
+    keys = np.concatenate([np.empty(0, dtype=np.uint64), *(folded for _, folded in parts)])
+    first = every.distinct()
+    rows = every.of(first)
+    folded = rows._replace(keys=keys[first])
+    return rows, folded.of(np.flatnonzero(folded.keys))
 
 
 def _names(table: ConceptTable) -> Iterator[Iterable[Name]]:
@@ -195,9 +256,3 @@ def _names(table: ConceptTable) -> Iterator[Iterable[Name]]:
             languages[chunk].to_pylist(),
             (groups[concept] for concept in concepts[chunk].tolist()),
         )
-
-
-def _joined(parts: Sequence[Rows]) -> Rows:
-    """Return rows behind one another, whatever their number."""
-    empty = Rows(*(np.empty(0, dtype=kind) for kind in (np.uint64, np.uint16, np.uint16)))
-    return Rows(*map(np.concatenate, zip(empty, *parts, strict=True)))

@@ -61,13 +61,13 @@ def changed_dictionaries(
     names = list(dict.fromkeys(map(normalize, _concerned(before, after))))
     aliases = [*_concerned(before, after)]
     aliases += [name.alias for text in names for name in after.kb.named(text, removed=True)]
-    now = [name for text in names for name in after.kb.named(text)]
+    was, now = ([n for text in names for n in of.kb.named(text)] for of in (before, after))
     changes = after.changes.fingerprint if after.changes else None
     made = []
     for dictionary in dictionaries_beside(linker):
         if dictionary.keys.table == after.index.table.fingerprint:
             bundle = FileBundle.temporary()
-            dictionary.keys.changed(bundle.path, aliases, now, changes=changes)
+            dictionary.keys.changed(bundle.path, aliases, was, now, changes=changes)
             made.append((dictionary, bundle))
     return made
 

@@ -12,6 +12,7 @@ from spacy_bergamot.mentions.units import Units, units_of
 from spacy_bergamot.text import unify
 
 _WORD = 3  # what a word takes of a mention's length; a character of an unspaced script takes 1
+_FOREIGN = 7  # characters of a name from which on it is no word of another language by accident
 _BLOCK = 1 << 15  # units whose windows are in memory together
 
 
@@ -30,11 +31,14 @@ def find_names(
     max_tokens: int,
     min_length: int,
     languages: np.ndarray,
+    others: np.ndarray,
     groups: np.ndarray,
 ) -> Found:
     """Return every window of a text that is an alias, in time linear in the text.
 
-    max_tokens, min_length: See `BergamotMentions`. languages, groups: See `MentionKeys.find`.
+    max_tokens, min_length: See `BergamotMentions`. languages, groups: See `Rows.find`.
+    others (bool (l,)): Languages of names that are marked too unless they are short words, which
+        are likely to be words of the text's own language: Dutch "long" in English.
     """
     units, written = _written(doc)
     gaps = _gaps(doc.text, units)
@@ -46,10 +50,16 @@ def find_names(
         fits = units.ends[last] - units.starts[first] >= least[first]
         fits &= normal.lengths(first, last) <= known.longest
         first, last = first[fits], last[fits]
-        rows = known.find(normal.keys(first, last), languages=languages, groups=groups)
+        keys = normal.keys(first, last)
+        rows = known.rows.find(keys, languages=languages, groups=groups)
+        if others.any():
+            long = normal.lengths(first, last) >= _FOREIGN
+            more = np.flatnonzero((rows < 0) & (long | units.unspaced[first]))
+            rows[more] = known.rows.find(keys[more], languages=others, groups=groups)
         short = np.flatnonzero(capitals.lengths(first, last) <= ABBREVIATION)
         keys = WindowKeys.behind(CAPITALS, capitals.keys(first[short], last[short]))
-        rows[short] = np.maximum(rows[short], known.find(keys, languages=languages, groups=groups))
+        found = known.rows.find(keys, languages=languages | others, groups=groups)
+        rows[short] = np.maximum(rows[short], found)
         hit = rows >= 0
         parts.append(Found(units.starts[first[hit]], units.ends[last[hit]], rows[hit]))
     return Found(*map(np.concatenate, zip(*parts, strict=True))) if parts else Found(*_NOTHING)

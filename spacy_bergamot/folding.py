@@ -1,0 +1,142 @@
+"""Folded words: what writing varies and meaning does not.
+
+A word is folded by the rules of its language: inflection (Snowball's stemmers; of English the
+plural alone, as Snowball makes one of "hepatitis" and "hepatic"), accents, British and American
+spelling in English, Roman numbers, Greek letters. Hyphens, apostrophes and the border
+of letters and digits part words; articles and the like fold to nothing. A name's folded words, in
+any order, are its folded form: "diabetes type II", "Type-2 diabetes".
+"""
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+from spacy_bergamot.text import normalize
+
+_STEMMERS = {
+    "ARA": "arabic", "BAQ": "basque", "CAT": "catalan", "CZE": "czech", "DAN": "danish",
+    "DUT": "dutch", "EST": "estonian", "FIN": "finnish", "FRE": "french",
+    "GER": "german", "GRE": "greek", "HUN": "hungarian", "IND": "indonesian", "ITA": "italian",
+    "NOR": "norwegian", "PER": "persian", "POL": "polish", "POR": "portuguese", "RUM": "romanian",
+    "RUS": "russian", "SPA": "spanish", "SWE": "swedish", "TUR": "turkish",
+}  # fmt: skip
+_FUNCTION_WORDS = {
+    "ENG": "a an the of in on at to by with for and or due s",
+    "GER": "der die das des dem den ein eine einer eines einem einen von vom im in am an zu zur mit "
+    "und",
+    "FRE": "le la les l un une de du des d en à au aux et par sur dans avec",
+    "SPA": "el la los las un una de del en a al y e por con",
+    "ITA": "il lo la i gli le l un uno una di del dello della dei degli delle d in a al e per con "
+    "da",
+    "POR": "o a os as um uma de do da dos das em no na nos nas e por com",
+    "DUT": "de het een van der den in op aan bij met en door",
+    "CZE": "a v ve na s se z ze u o",
+    "POL": "i w we na z ze u o",
+    "RUS": "в во на с со и у о об от при",
+    "SWE": "en ett den det av i på med och",
+    "DAN": "en et den det af i på med og",
+    "NOR": "en et den det av i på med og",
+    "RUM": "a al ale de din la cu și în",
+    "CAT": "el la els les l un una de del dels d en a al i per amb",
+}  # fmt: skip
+_ROMAN = {
+    "i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8",
+    "ix": "9", "x": "10", "xi": "11", "xii": "12", "xiii": "13", "xiv": "14", "xv": "15",
+}  # fmt: skip
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta",
+    "θ": "theta", "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi",
+    "ο": "omicron", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "υ": "upsilon", "φ": "phi",
+    "χ": "chi", "ψ": "psi", "ω": "omega",
+}  # fmt: skip
+_WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
+_BRITISH = (
+    (re.compile("(?:ae|oe)(?=[a-z]{2})"), "e"),
+    (re.compile("our(?=s?$)"), "or"),
+    (re.compile("is(?=(?:ation|e|ed|es|ing)s?$)"), "iz"),
+    (re.compile("ys(?=(?:e|ed|es|ing)$)"), "yz"),
+    (re.compile("sulph"), "sulf"),
+    (re.compile("tre$"), "ter"),
+)
+_PLURALS = (
+    (re.compile("(?<![ae])ies$"), "y"),
+    (re.compile("(ss|x|ch|sh|[^ae]us)es$"), r"\1"),
+    (re.compile("sis$"), "se"),  # diagnosis: diagnoses
+    (re.compile("(?<![suie])s$|(?<=e)s$"), ""),
+)
+_LONG = 6
+"""Letters from which a word's British spelling is changed: not of "hour" or "rise"."""
+
+
+class FoldedWord(NamedTuple):
+    """A word of a text: where it is, and its folded form, empty for an article and the like."""
+
+    start: int
+    end: int
+    folded: str
+
+
+def folded_words(text: str, language: str) -> list[FoldedWord]:
+    """Return the words of a text with their folded forms.
+
+    language (str): As in MRCONSO.RRF: ENG. Of one without rules, words are folded by case, width
+        and accents alone.
+    """
+    return [
+        FoldedWord(found.start(), found.end(), fold_word(found.group(), language))
+        for found in _WORD.finditer(text)
+    ]
+
+
+@lru_cache(maxsize=100_000)
+def fold_word(word: str, language: str) -> str:
+    """Return the folded form of a word; nothing for an article and the like."""
+    word = normalize(word)
+    if word in _function_words(language):
+        return ""
+    if word in _ROMAN:
+        return _ROMAN[word]
+    if language != "GRE":
+        word = "".join(_GREEK.get(letter, letter) for letter in word)
+    if language == "ENG" and len(word) >= _LONG:
+        for pattern, instead in _BRITISH:
+            word = pattern.sub(instead, word)
+    return _without_accents(_stem(word, language)) or word
+
+
+def _stem(word: str, language: str) -> str:
+    if language == "ENG":
+        return _singular(word)
+    stemmer = _stemmer(language)
+    return str(stemmer.stemWord(word)) if stemmer else word
+
+
+def _singular(word: str) -> str:
+    """Return an English word without a plural's ending (after Harman 1991)."""
+    if len(word) > 3:
+        for pattern, instead in _PLURALS:
+            if pattern.search(word):
+                return pattern.sub(instead, word)
+    return word
+
+
+@cache
+def _stemmer(language: str) -> Any:
+    import Stemmer
+
+    name = _STEMMERS.get(language)
+    return Stemmer.Stemmer(name) if name in Stemmer.algorithms() else None
+
+
+@cache
+def _function_words(language: str) -> frozenset[str]:
+    return frozenset(_FUNCTION_WORDS.get(language, "").split())
+
+
+def _without_accents(word: str) -> str:
+    """Return a word without combining marks; those of scripts that need them stay."""
+    if word.isascii():
+        return word
+    parts = unicodedata.normalize("NFD", word)
+    return unicodedata.normalize("NFC", "".join(c for c in parts if not "\u0300" <= c <= "\u036f"))
