@@ -23,8 +23,8 @@ _STEMMERS = {
 }  # fmt: skip
 _FUNCTION_WORDS = {
     "ENG": "a an the of in on at to by with for and or due s",
-    "GER": "der die das des dem den ein eine einer eines einem einen von vom im in am an zu zur mit "
-    "und",
+    "GER": "der die das des dem den ein eine einer eines einem einen von vom im in am an zu zur "
+    "mit und",
     "FRE": "le la les l un une de du des d en à au aux et par sur dans avec",
     "SPA": "el la los las un una de del en a al y e por con",
     "ITA": "il lo la i gli le l un uno una di del dello della dei degli delle d in a al e per con "
