@@ -114,12 +114,12 @@ class MentionKeys:
     def check(self, *, languages: Sequence[str], groups: Sequence[str], name: str) -> None:
         """Refuse settings that the dictionary does not know. RAISES (BergamotError): B033."""
         checks = {
-            "languages": (languages, [*map(lat, self.languages)], lat),
-            "groups": (groups, self.groups, str),
+            "languages": (map(lat, languages), set(map(lat, self.languages))),
+            "groups": (groups, set(self.groups)),
         }
-        for what, (wanted, known, form) in checks.items():
+        for what, (wanted, known) in checks.items():
             for value in wanted:
-                if form(value) not in known:
+                if value not in known:
                     shown = ", ".join(sorted(known))
                     message = Errors.B033.format(value=value, what=what, name=name, known=shown)
                     raise BergamotError(message)
