@@ -1,7 +1,6 @@
 """The component `bergamot_linker`: concept ids for the entities of documents in any language."""
 
 import os
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,7 +59,7 @@ class BergamotLinker(Pipe):
         self._parts: LinkerParts | None = None
         self._cache: Recent[Key, list[Candidate]] = Recent(self.settings.cache_size)
         self._process = os.getpid()
-        self.home: weakref.ref[Language] | None = None
+        self.home: Any = None  # weak reference to the pipeline
         for extension in ("kb_ents", "candidates"):
             if not Span.has_extension(extension):
                 Span.set_extension(extension, default=None)
@@ -110,7 +109,7 @@ class BergamotLinker(Pipe):
 
         Mentions are flattened over all documents; equal ones are looked up once and remembered.
         """
-        parts = self._checked()
+        parts = check_dictionaries(self, self.parts)
         if os.getpid() != self._process:
             self._after_fork()
         docs = list(docs)
@@ -263,9 +262,8 @@ class BergamotLinker(Pipe):
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
         """Map the parts from a folder and check them against each other."""
-        self.take(LinkerParts.from_disk(path, self.settings, name=self.name, exclude=exclude))
-        self._checked()
-        return self
+        parts = LinkerParts.from_disk(path, self.settings, name=self.name, exclude=exclude)
+        return self.take(check_dictionaries(self, parts))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the parts as msgpack."""
@@ -273,9 +271,8 @@ class BergamotLinker(Pipe):
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
         """Restore the parts into temporary folders of the component's own."""
-        self.take(LinkerParts.from_bytes(data, self.settings, name=self.name))
-        self._checked()
-        return self
+        parts = LinkerParts.from_bytes(data, self.settings, name=self.name)
+        return self.take(check_dictionaries(self, parts))
 
     def __reduce__(self) -> tuple:
         """Pickle the files' path, or their bytes where the component owns them.
@@ -290,11 +287,6 @@ class BergamotLinker(Pipe):
         self._parts = parts
         self._cache = Recent(self.settings.cache_size)
         return self
-
-    def _checked(self) -> LinkerParts:
-        """Return the parts, unless what marks the mentions is of another knowledge base."""
-        check_dictionaries(self, self.parts, spans_key=self.settings.spans_key)
-        return self.parts
 
     def _after_fork(self) -> None:
         """A fork after torch has used several threads hangs unless it uses one."""

@@ -166,8 +166,8 @@ class MentionKeys:
     def check(self, *, languages: Sequence[str], groups: Sequence[str], name: str) -> None:
         """Refuse settings that the dictionary does not know. RAISES (BergamotError): B033."""
         checks = {
-            "languages": ([*map(lat, languages)], [*map(lat, self.languages)]),
-            "groups": (groups, self.groups),
+            "languages": (map(lat, languages), set(map(lat, self.languages))),
+            "groups": (groups, set(self.groups)),
         }
         for what, (wanted, known) in checks.items():
             for value in wanted:

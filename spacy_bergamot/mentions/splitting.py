@@ -94,8 +94,8 @@ def _annotate(made: Doc, doc: Doc, owners: np.ndarray, firsts: np.ndarray) -> No
         new = np.where(is_first, firsts[heads[owners]], firsts[owners])
         values |= {"DEP": doc.to_array("DEP")[owners], "HEAD": (new - parts).astype(np.uint64)}
         del values["SENT_START"]  # the parse has it
-    rows: Any = np.stack(list(values.values()), axis=1).astype(np.uint64)
-    made.from_array(list(values), rows)
+    columns: Any = np.stack(list(values.values()), axis=1).astype(np.uint64)
+    made.from_array(list(values), columns)
     if len(doc.tensor) == len(doc):
         made.tensor = doc.tensor[owners]
     for key, group in doc.spans.items():

@@ -14,6 +14,7 @@ from spacy_bergamot.changes import Changes
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.mentions.component import BergamotMentions
 from spacy_bergamot.parts import LinkerParts
+from spacy_bergamot.settings import LinkerSettings
 from spacy_bergamot.text import normalize
 
 
@@ -34,15 +35,21 @@ def dictionaries_beside(component: Component) -> Iterator[BergamotMentions]:
                 yield other
 
 
-def check_dictionaries(linker: Component, parts: LinkerParts, *, spans_key: str | None) -> None:
-    """Refuse dictionaries that mark what a linker is to link, and are not of its names.
+class Linker(Component, Protocol):
+    """A component with a linker's settings."""
+
+    settings: LinkerSettings
+
+
+def check_dictionaries(linker: Linker, parts: LinkerParts) -> LinkerParts:
+    """Return a linker's parts; refuse dictionaries that mark what it links, but other names.
 
     RAISES (BergamotError): B095 for another knowledge base, B096 for other changes of it.
     """
     expected = parts.index.table.fingerprint
     changes = parts.changes.fingerprint if parts.changes else None
     for other in dictionaries_beside(linker):
-        if other.settings["spans_key"] != spans_key:
+        if other.settings["spans_key"] != linker.settings.spans_key:
             continue
         if other.keys.table != expected:
             found = other.keys.table[:12]
@@ -52,6 +59,7 @@ def check_dictionaries(linker: Component, parts: LinkerParts, *, spans_key: str 
             raise BergamotError(message)
         if other.keys.changes != changes:
             raise BergamotError(Errors.B096.format(name=other.name, linker=linker.name))
+    return parts
 
 
 def changed_dictionaries(
