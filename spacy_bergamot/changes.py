@@ -8,7 +8,6 @@ The index itself is never touched. A folder of changes holds
 """
 
 import json
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from spacy_bergamot.concepts import SCHEMAS, ConceptTable
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.manifest import read_manifest, write_manifest
+from spacy_bergamot.scratch import Scratch
 from spacy_bergamot.text import has_letters, normalize
 from spacy_bergamot.text_encoder import TextEncoder
 
@@ -46,8 +46,9 @@ class Changes:
         )
         if manifest["index"] != base.fingerprint:
             raise BergamotError(Errors.B050.format(path=path))
-        lines = (path / "changes.jsonl").read_text(encoding="utf8").splitlines()
-        self.entries: list[Change] = [json.loads(line) for line in lines]
+        # Strings may hold U+2028 and its like, at which splitlines would split.
+        lines = (path / "changes.jsonl").read_text(encoding="utf8").split("\n")
+        self.entries: list[Change] = [json.loads(line) for line in lines if line]
         self.added: AliasIndex | None = None
         if (path / "added").is_dir():
             self.added = AliasIndex.open(path / "added", like=base, checksums=False)
@@ -81,7 +82,7 @@ class Changes:
         """
         entries = _settled([*(before.entries if before else ()), *changes], base.table)
         added = [entry for entry in entries if entry["action"] == "add"]
-        with atomic_folder(path) as folder, tempfile.TemporaryDirectory() as temporary:
+        with atomic_folder(path) as folder, Scratch() as temporary:
             with (folder / "changes.jsonl").open("w", encoding="utf8", newline="\n") as lines:
                 for entry in entries:
                     lines.write(json.dumps(entry, ensure_ascii=False) + "\n")

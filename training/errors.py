@@ -170,6 +170,10 @@ class Errors(metaclass=Coded):
         "Choose bf16 or fp32."
     )
     T237 = "No piece of the vocabulary is in the script '{value}'. Choose one of: {choices}."
+    T270 = (
+        "{name}: the server's answer has a {what} that makes no sense. Try again later, and look "
+        "whether a proxy changes answers."
+    )
     T301 = "{path} is missing. Preprocessing writes it; or correct the path."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."

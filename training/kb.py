@@ -1,12 +1,12 @@
 """`python -m training kb`: a knowledge base of any known form to a concept table."""
 
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from spacy_bergamot.scratch import Scratch
 from training.ontology.cli import import_ontologies
 from training.preprocess.filters import Filters
 from training.preprocess.tables import build_concept_table
@@ -40,7 +40,7 @@ def make_concept_table(sources: list[Path], output: Path, *, filters: Filters) -
     output.parent.mkdir(parents=True, exist_ok=True)
     if len(sources) == 1 and _is_release(sources[0]):
         return build_concept_table(sources[0], output, filters=filters)
-    with tempfile.TemporaryDirectory(prefix=".kb-", dir=output.parent) as temporary:
+    with Scratch(output.parent, prefix=".kb") as temporary:
         folder = Path(temporary)
         import_ontologies(sources, folder / "META")
         return build_concept_table(folder / "META", output, filters=filters)

@@ -2,7 +2,6 @@
 
 import logging
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 
 from spacy_bergamot.distinct import group_names
+from spacy_bergamot.scratch import Scratch
 from spacy_bergamot.text import normalize
 from spacy_bergamot.text_encoder import TextEncoder
 from training.errors import BergamotError, Errors
@@ -71,7 +71,7 @@ def rank_all(
     noted (dict | None): Gets what `rank_with_pipeline` notes of every pipeline, by name.
     """
     mentions = [query.mention for query in queries]
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch() as folder:
         for retriever in _retrievers(systems, dictionary, Path(folder)):
             logger.info("Evaluating %s on %d mentions", retriever.name, len(queries))
             yield retriever.name, rank(retriever, mentions, dictionary, k, threshold=threshold)
