@@ -69,7 +69,7 @@ def parse_entry(path: Path, number: int, line: str) -> Facts:
         entry = json.loads(line)
         if not isinstance(entry["text"], str):
             raise TypeError
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         message = Errors.B048.format(path=path, line=number, text=line[:80])
         raise BergamotError(message) from None
     return dict(entry)
