@@ -19,7 +19,11 @@ TRIES = 6
 _PIECE = 1 << 16
 _TIMEOUT = 60
 _DIGITS = 18
-_NO_ADDRESS = (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema)
+_NO_ADDRESS = (
+    requests.exceptions.InvalidURL,
+    requests.exceptions.InvalidSchema,
+    requests.TooManyRedirects,
+)
 
 logger = logging.getLogger(__name__)
 # Its debug messages show whole URLs, secrets and all, and so does its warning of a broken header.
@@ -118,9 +122,13 @@ def _answer(
     """Ask for a file. RAISES (BergamotError): T270 if the server sends us to no address."""
     try:
         return requests.get(url, params=secrets, headers=headers, stream=True, timeout=_TIMEOUT)
-    except ValueError as reason:  # its text may hold the URL, and so the secret
-        if isinstance(reason, requests.RequestException) and not isinstance(reason, _NO_ADDRESS):
-            raise
+    except _NO_ADDRESS:
+        pass
+    except requests.RequestException:
+        raise
+    except ValueError:
+        pass
+    # Not from the error: its text may hold the URL, and so the secret.
     raise BergamotError(Errors.T270.format(name=name, what="Location"))
 
 
