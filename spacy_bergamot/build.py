@@ -6,7 +6,6 @@ nlp = build_pipeline(lm="SapBERT-folder", concepts="corpus/kb", pooling="cls")
 nlp.to_disk("my_linker")
 """
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +22,7 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.factory import MIXED_GENERATOR
 from spacy_bergamot.languages import lat
 from spacy_bergamot.loaders import alias_index, concept_table, language_model
+from spacy_bergamot.scratch import Scratch
 from spacy_bergamot.text import broken_character
 
 Names = Mapping[str, str | Sequence[str]]
@@ -101,7 +101,7 @@ def _on_disk(concepts: str | Path | ConceptTable | Names, lang: str) -> Iterator
     if isinstance(concepts, ConceptTable):
         yield str(concepts.path)
     elif isinstance(concepts, Mapping):
-        with tempfile.TemporaryDirectory(prefix="spacy_bergamot_") as folder:
+        with Scratch() as folder:
             path = Path(folder) / "concepts"
             write_names(path, concepts, language=lat(lang))
             yield str(path)

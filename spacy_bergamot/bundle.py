@@ -1,11 +1,11 @@
 """FileBundle: a folder that a component carries. The bytes of its files are the truth."""
 
 import shutil
-import tempfile
 from pathlib import Path
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder, explained_write_errors
+from spacy_bergamot.scratch import Scratch
 
 _MSGPACK_LIMIT = 2**32 - 1
 
@@ -14,18 +14,18 @@ class FileBundle:
     """Files in a folder, which readers map into memory and which are never changed.
 
     path (Path): The folder.
-    owner (TemporaryDirectory | None): Keeps the folder alive if the bundle owns it.
+    owner (Scratch | None): Keeps the folder alive if the bundle owns it.
     """
 
-    def __init__(self, path: Path, owner: "tempfile.TemporaryDirectory | None" = None) -> None:
+    def __init__(self, path: Path, owner: Scratch | None = None) -> None:
         self.path = path
         self.owner = owner
 
     @classmethod
     def temporary(cls) -> "FileBundle":
         """Return a bundle in an empty folder that goes when the bundle goes."""
-        owner = tempfile.TemporaryDirectory(prefix="spacy_bergamot_")
-        return cls(Path(owner.name) / "files", owner)
+        owner = Scratch()
+        return cls(owner.path / "files", owner)
 
     @classmethod
     def from_bytes(cls, files: dict[str, bytes]) -> "FileBundle":

@@ -8,7 +8,6 @@ The index itself is never touched. A folder of changes holds
 """
 
 import json
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from spacy_bergamot.concepts import SCHEMAS, ConceptTable
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.manifest import read_manifest, write_manifest
+from spacy_bergamot.scratch import Scratch
 from spacy_bergamot.text import broken_character, has_letters, normalize
 from spacy_bergamot.text_encoder import TextEncoder
 
@@ -92,7 +92,7 @@ class Changes:
         """
         entries = _settled(before.entries if before else [], changes, base.table)
         added = [entry for entry in entries if entry["action"] == "add"]
-        with atomic_folder(path) as folder, tempfile.TemporaryDirectory() as temporary:
+        with atomic_folder(path) as folder, Scratch() as temporary:
             with (folder / "changes.jsonl").open("w", encoding="utf8", newline="\n") as lines:
                 for entry in entries:
                     lines.write(json.dumps(entry, ensure_ascii=False) + "\n")

@@ -1,8 +1,10 @@
 """Files that are whole or absent: atomic writes."""
 
 import errno
+import glob
 import hashlib
 import os
+import platform
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ from spacy_bergamot.preflight import free_disk
 
 MANIFEST = "manifest.json"
 _CHUNK = 1 << 18
+_HERE = f"@{platform.node()}.part"
 _REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
 _FULL = 1 << 20  # free bytes below which a failed write without an error number means a full disk
 
@@ -39,6 +42,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     try:
         with explained_write_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
+            _remove_abandoned_files(path)
             yield temporary
             _sync(temporary)
             os.replace(temporary, path)
@@ -60,11 +64,11 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(path)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
-    lock = _lock(temporary)
+    lock = lock_folder(temporary)
     try:
         with explained_write_errors(path):
-            os.chmod(temporary, 0o755)
             yield temporary
+            _give_usual_modes(temporary)
             for file in temporary.rglob("*"):
                 if file.is_file():
                     _sync(file)
@@ -111,13 +115,13 @@ def _remove_abandoned(path: Path) -> None:
     """Remove the temporary folders that killed processes left beside `path`."""
     for folder in path.parent.iterdir():
         if folder.name.startswith(f".{path.name}.") and folder.suffix == ".part":
-            lock = _lock(folder)
+            lock = lock_folder(folder)
             if lock is not None:
                 shutil.rmtree(folder, ignore_errors=True)
                 os.close(lock)
 
 
-def _lock(folder: Path) -> int | None:
+def lock_folder(folder: Path) -> int | None:
     """Lock a folder and return the handle; None if another process has it, or none can have it."""
     try:
         import fcntl
@@ -134,7 +138,41 @@ def _lock(folder: Path) -> int | None:
 
 
 def _temporary_name(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.part")
+    return path.with_name(f".{path.name}.{os.getpid()}{_HERE}")
+
+
+def _remove_abandoned_files(path: Path) -> None:
+    """Remove the temporary files beside `path` of processes of this machine that are no more."""
+    for file in path.parent.glob(f".{glob.escape(path.name)}.*{glob.escape(_HERE)}"):
+        number = file.name.removesuffix(_HERE).rpartition(".")[2]
+        if number.isdigit() and not _is_alive(int(number)):
+            file.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _give_usual_modes(folder: Path) -> None:
+    """Give all in a folder the modes of anything new: safetensors writes for the owner alone, and
+    copies keep the modes that they had elsewhere."""
+    mask = _umask()
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            os.chmod(path, (0o777 if path.is_dir() else 0o666) & ~mask)
+
+
+def _umask() -> int:
+    """Return the umask, which can only be read by setting it."""
+    now = os.umask(0o077)
+    os.umask(now)
+    return now
 
 
 def _sync(path: Path) -> None:

@@ -156,6 +156,11 @@ class Errors(KbErrors):
     T237 = "No piece of the vocabulary is in the script '{value}'. Choose one of: {choices}."
     T255 = "There is nothing to make pairs of. Give --pairs, --bitext or --mentions."
     T240 = "{path} has no line with two different names, so no pair. Correct or leave out the file."
+    T270 = (
+        "{name}: the server's answer has a {what} that makes no sense. Try again later, and look "
+        "whether a proxy changes answers."
+    )
+    T301 = "{path} is missing. Preprocessing writes it; or correct the path."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."
     T305 = "Unknown protocol '{protocol}'. Choose one of: {choices}."

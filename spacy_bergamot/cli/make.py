@@ -227,7 +227,7 @@ def _json(path: Path, number: int, line: str) -> dict[str, Any]:
         entry = parsed(line)
         if not isinstance(entry, dict):
             raise ValueError("not an object")
-    except ValueError as reason:
+    except (ValueError, RecursionError) as reason:
         message = Errors.B057.format(path=path, line=number, reason=reason, text=line[:80])
         raise BergamotError(message) from None
     return entry

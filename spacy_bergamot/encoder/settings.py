@@ -148,5 +148,5 @@ def _pooling(path: Path) -> str:
 def _parsed(path: Path, what: str) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf8"))
-    except (OSError, ValueError) as reason:
+    except (OSError, ValueError, RecursionError) as reason:
         raise BergamotError(Errors.B002.format(path=path, what=what, reason=reason)) from None

@@ -1,6 +1,5 @@
 """A knowledge base of any known form to a concept table."""
 
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from spacy_bergamot.kb_import.release import tables_in
 from spacy_bergamot.kb_import.tables import build_concept_table
 from spacy_bergamot.languages import lat
+from spacy_bergamot.scratch import Scratch
 
 
 def table_of(
@@ -38,8 +38,7 @@ def make_concept_table(sources: list[Path], output: Path, *, filters: Filters) -
     output.parent.mkdir(parents=True, exist_ok=True)
     if len(sources) == 1 and _is_release(sources[0]):
         return build_concept_table(sources[0], output, filters=filters)
-    with tempfile.TemporaryDirectory(prefix=".kb-", dir=output.parent) as temporary:
-        folder = Path(temporary)
+    with Scratch(output.parent, prefix=".kb") as folder:
         import_ontologies(sources, folder / "META")
         return build_concept_table(folder / "META", output, filters=filters)
 

@@ -213,3 +213,10 @@ def test_the_index_itself_is_not_touched(linker):
     assert linker.parts.index.fingerprint == files
     after = {c["concept_id"]: c["score"] for c in found(linker, "cold")}
     assert np.isclose(after["C04"], before["C04"])
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\n", "\r\n", "\x0b", "\x1c", "\x00"])
+def test_aliases_may_hold_what_breaks_lines(linker, mark: str):
+    linker.update_index([add("C03", f"ticker{mark}trouble")])
+    linker.update_index([add("C03", f"other{mark}one")])
+    assert linker.parts.changes.counts == {"added": 2, "removed": 0}

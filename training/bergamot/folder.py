@@ -12,7 +12,6 @@ from spacy_bergamot.encoder.lm_folder import (
     LM_FIELDS,
     LM_KIND,
     LM_VERSION,
-    check_folder,
     verify_files,
 )
 from spacy_bergamot.files import MANIFEST, atomic_folder, sha256
@@ -40,7 +39,6 @@ def prepare_base(
     """
     base = output / "base"
     if (base / MANIFEST).is_file():
-        check_folder(base)
         verify_files(base)
         if read_manifest(base, **_BASE, checksums=False)["config"] != identity:
             raise BergamotError(Errors.T207.format(path=output))

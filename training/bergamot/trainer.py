@@ -19,9 +19,11 @@ from spacy_bergamot.files import atomic_file
 from training.bergamot.batches import Batch, BatchMaker, prepared
 from training.bergamot.checkpoint import (
     HISTORY,
+    RATE,
     load_checkpoint,
     newest_checkpoint,
     save_checkpoint,
+    with_rates,
 )
 from training.bergamot.hard_negatives import NearConcepts
 from training.bergamot.loggers import Write
@@ -210,13 +212,14 @@ class Trainer:
         newest = newest_checkpoint(self.checkpoints)
         if newest is None:
             return 0
-        step, self.history = load_checkpoint(
+        step, entries = load_checkpoint(
             newest,
             model=self.model,
             optimizer=self.optimizer,
             scaler=self.scaler,
             config_id=self.config_id,
         )
+        self.history = with_rates(entries, self.output / HISTORY)
         logger.info("Going on from %s", newest)
         return step
 
@@ -327,7 +330,7 @@ class _Window:
 
     def rates(self) -> dict[str, float]:
         seconds = time.perf_counter() - self.started
-        return {"pairs_per_s": self.pairs / seconds, "useful_tokens": self.tokens / self.slots}
+        return {RATE: self.pairs / seconds, "useful_tokens": self.tokens / self.slots}
 
 
 @contextmanager

@@ -18,10 +18,16 @@ from training.errors import BergamotError, Errors
 TRIES = 6
 _PIECE = 1 << 16
 _TIMEOUT = 60
+_DIGITS = 18
+_NO_ADDRESS = (
+    requests.exceptions.InvalidURL,
+    requests.exceptions.InvalidSchema,
+    requests.TooManyRedirects,
+)
 
 logger = logging.getLogger(__name__)
-# Its debug messages show whole URLs, secrets and all.
-logging.getLogger("urllib3").setLevel(logging.WARNING)
+# Its debug messages show whole URLs, secrets and all, and so does its warning of a broken header.
+logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 
 def download(
@@ -41,7 +47,8 @@ def download(
     secrets (dict): Query parameters that are added to the URL.
     explain (Callable): Says what a response that is no file means, or None.
     pause (float): Seconds before the second try; each next one waits twice as long.
-    RAISES (BergamotError): T401 refused, T402 given up, T403 disk too small, T404 not the file.
+    RAISES (BergamotError): T401 refused, T402 given up, T403 disk too small, T404 not the file,
+        T270 for an answer that makes no sense.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
@@ -77,9 +84,7 @@ def _fetch(
     have = part.stat().st_size if part.is_file() else 0
     version = json.loads(_mark(part).read_text()) if _mark(part).is_file() else None
     headers = {"Range": f"bytes={have}-", "If-Range": version} if have and version else {}
-    with requests.get(
-        url, params=secrets, headers=headers, stream=True, timeout=_TIMEOUT
-    ) as response:
+    with _answer(url, secrets, headers, name=name) as response:
         if response.status_code == 416:  # nothing is missing
             return True
         if response.status_code in (429, 500, 502, 503, 504):
@@ -90,7 +95,7 @@ def _fetch(
             raise BergamotError(Errors.T401.format(name=name, reason=reason))
         resumed = response.status_code == 206
         have = have if resumed else 0
-        total = have + int(response.headers.get("Content-Length", 0))
+        total = have + _length(response, name=name)
         free = shutil.disk_usage(part.parent).free
         if total - have > free:
             message = Errors.T403.format(path=part.parent, free=free >> 20, needed=total >> 20)
@@ -109,6 +114,30 @@ def _fetch(
             out.flush()
             os.fsync(out.fileno())
     return not total or part.stat().st_size >= total
+
+
+def _answer(
+    url: str, secrets: dict[str, str], headers: dict[str, str], *, name: str
+) -> requests.Response:
+    """Ask for a file. RAISES (BergamotError): T270 if the server sends us to no address."""
+    try:
+        return requests.get(url, params=secrets, headers=headers, stream=True, timeout=_TIMEOUT)
+    except _NO_ADDRESS:
+        pass
+    except requests.RequestException:
+        raise
+    except ValueError:
+        pass
+    # Not from the error: its text may hold the URL, and so the secret.
+    raise BergamotError(Errors.T270.format(name=name, what="Location"))
+
+
+def _length(response: requests.Response, *, name: str) -> int:
+    """Return the bytes that are announced, 0 if none are. RAISES (BergamotError): T270."""
+    text = response.headers.get("Content-Length", "0")
+    if not (text.isascii() and text.isdigit() and len(text) < _DIGITS):
+        raise BergamotError(Errors.T270.format(name=name, what="Content-Length"))
+    return int(text)
 
 
 def _mark(part: Path) -> Path:

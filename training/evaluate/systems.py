@@ -1,7 +1,6 @@
 """Systems under evaluation: exact match, character TF-IDF, language models, spaCy pipelines."""
 
 import logging
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 
 from spacy_bergamot.distinct import group_names
+from spacy_bergamot.scratch import Scratch
 from spacy_bergamot.text_encoder import TextEncoder
 from training.errors import BergamotError, Errors
 from training.evaluate.dictionary import Dictionary
@@ -68,7 +68,7 @@ def rank_all(
     noted (dict | None): Gets what `rank_with_pipeline` notes of every pipeline, by name.
     """
     mentions = [query.mention for query in queries]
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch() as folder:
         for retriever in _retrievers(systems, dictionary, Path(folder)):
             logger.info("Evaluating %s on %d mentions", retriever.name, len(queries))
             yield retriever.name, rank(retriever, mentions, dictionary, k, threshold=threshold)

@@ -1,6 +1,5 @@
 """Fine-tuning of a language model on pairs of texts, through transformers' Trainer."""
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from spacy_bergamot.scratch import Scratch
 from spacy_bergamot.text_encoder import check_folder
 from training.errors import BergamotError, Errors
 from training.tasks.records import Record
@@ -70,11 +70,11 @@ def finetune(
     # RoBERTa's positions start after the padding id.
     longest = min(settings.max_length, limit - 2)
     encoded = [_encode(tokenizer, side, labels, longest) for side in (train, test)]
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch() as folder:
         trainer: Any = Trainer(
             model=model,
             args=TrainingArguments(
-                output_dir=folder,
+                output_dir=str(folder),
                 num_train_epochs=settings.epochs,
                 learning_rate=settings.rate,
                 per_device_train_batch_size=settings.batch,

@@ -38,6 +38,9 @@ class Server(ThreadingHTTPServer):
         self.status = 200
         self.kind = "application/zip"
         self.version = '"one"'
+        self.length: str | None = None  # announced instead of the body's
+        self.broken = b""  # a line among the headers
+        self.location = ""
         self.ranges: list[str | None] = []
         self.queries: list[str] = []
         self.names: dict[str, list[tuple[str, str, str]]] = {}
@@ -66,13 +69,20 @@ class Handler(BaseHTTPRequestHandler):
         if server.status != 200:
             self.send_error(server.status)
             return
+        if server.location:
+            self.send_response(302)
+            self.send_header("Location", server.location)
+            self.end_headers()
+            return
         start = 0
         if asked and self.headers.get("If-Range") == server.version:
             start = int(asked.removeprefix("bytes=").rstrip("-"))
         body = server.body[start:]
         self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", server.length or str(len(body)))
         self.send_header("Content-Type", server.kind)
+        self.flush_headers()
+        self.wfile.write(server.broken)
         self.send_header("ETag", server.version)
         self.end_headers()
         if server.breaks:
@@ -204,6 +214,31 @@ def test_the_key_is_never_shown(server, tmp_path, monkeypatch, caplog, capfd):
     shown = caplog.text + str(error.value) + str(gone.value) + "".join(capfd.readouterr())
     assert "wrong-secret" not in shown
     assert "TimeoutError" in shown or "ConnectionError" in shown
+
+
+def test_the_key_is_not_shown_by_a_warning_of_a_broken_header(server, tmp_path, caplog, capfd):
+    caplog.set_level(logging.DEBUG)
+    server.broken = b"no header at all\r\n"
+    assert fetch(server, tmp_path).is_file()
+    shown = caplog.text + "".join(capfd.readouterr())
+    assert KEY not in shown
+    assert "apiKey" not in shown
+
+
+@pytest.mark.parametrize("length", ["abc", "-5", "1e3", "9" * 5000])
+def test_a_length_that_makes_no_sense_is_an_error(server, tmp_path, length):
+    server.length = length
+    with pytest.raises(BergamotError, match=r"T270.*Content-Length"):
+        fetch(server, tmp_path)
+
+
+@pytest.mark.parametrize("place", ["http://[", "http://", "ftp://host/x", "http://a b:x/"])
+def test_a_redirection_to_no_address_is_an_error(server, tmp_path, place):
+    server.location = place
+    with pytest.raises(BergamotError, match=r"T270.*Location") as error:
+        fetch(server, tmp_path)
+    assert KEY not in str(error.value)
+    assert error.value.__cause__ is None
 
 
 def test_without_a_key_or_with_a_wrong_name_nothing_is_asked(server, tmp_path, monkeypatch):
