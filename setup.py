@@ -59,7 +59,9 @@ setup(
     install_requires=[
         "nmslib>=2.1.1",
         "numpy>=1.24",
+        "py3langid>=0.4",
         "pyarrow>=14.0",
+        "PyStemmer>=2.2",
         "scipy>=1.10",
         "sparse_dot_topn>=1.1",
         "spacy>=3.7,<4.0",

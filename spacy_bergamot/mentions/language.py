@@ -7,7 +7,7 @@ from spacy_bergamot.languages import LANGUAGES, NO_LANGUAGE, iso, lat
 
 _LEAST = 12
 """Letters below which a text does not say its language."""
-_SURE = 0.9
+_SURE = 0.75
 _MOST = 2000
 
 
