@@ -2,12 +2,15 @@
 
 import ast
 import importlib.metadata
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = sorted((ROOT / "spacy_bergamot").rglob("*.py"))
@@ -109,3 +112,27 @@ def test_every_dependency_of_the_project_is_made_or_tracked():
 def test_modules_stay_small():
     for path in CODE:
         assert len(path.read_text(encoding="utf8").splitlines()) <= 360, path
+
+
+def promised() -> list[str]:
+    """Return the versions of Python that setup.py allows."""
+    text = (ROOT / "setup.py").read_text(encoding="utf8")
+    allowed = SpecifierSet(re.search(r'python_requires="([^"]+)"', text)[1])
+    return [version for version in (f"3.{minor}" for minor in range(7, 30)) if version in allowed]
+
+
+def test_every_promised_version_of_python_has_one_pin_of_each_package():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf8").splitlines()
+    pins = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    for version in promised():
+        names = [
+            pin.name for pin in pins
+            if pin.marker is None or pin.marker.evaluate({"python_version": version})
+        ]  # fmt: skip
+        assert sorted(names) == sorted({pin.name for pin in pins}), version
+
+
+def test_every_promised_version_of_python_is_tested():
+    (path,) = (ROOT / ".github/workflows").glob("*.yml")
+    job = yaml.safe_load(path.read_text(encoding="utf8"))["jobs"]["test"]
+    assert job["strategy"]["matrix"]["python-version"] == promised()

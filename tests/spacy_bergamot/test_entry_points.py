@@ -70,7 +70,7 @@ def run(code: str, installed: Path, *arguments: object) -> None:
     path = os.pathsep.join([str(installed), str(ROOT)])
     subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
-        check=True, timeout=240, cwd=installed, env={**os.environ, "PYTHONPATH": path},
+        check=True, timeout=600, cwd=installed, env={**os.environ, "PYTHONPATH": path},
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from training.evaluate.report.blocks import Figures, Heading, Table, Text, to_html, to_markdown
-from training.evaluate.report.sections import accuracy
+from training.evaluate.report.sections import accuracy, overview
 from training.evaluate.report.style import DARK, LIGHT, STYLE
 from training.evaluate.report.svg import bar_chart, key, line_chart
 
@@ -153,3 +153,13 @@ def test_many_systems_are_shown_in_several_tables():
     assert first.best == {(1, 2)}  # s0 over all mentions
     assert second.best == {(0, 3)}  # s7 in the set
     assert second.rows[0] == ("set", "3", "6.0 (6.0–6.0) / 6.0", "7.0 (7.0–7.0) / 7.0")
+
+
+def test_a_report_says_what_a_pipeline_knew_by_heart():
+    figures = {
+        "dictionary": {"names": 2, "concepts": 1}, "golds": "any", "out_of_kb": "drop", "k": 5,
+        "threshold": None, "precision": "fp32", "lms": {}, "skipped": {},
+        "pipelines": {"pipe": {"own": 100.0}},
+    }  # fmt: skip
+    said = [block.text for block in overview(figures) if isinstance(block, Text)]
+    assert any("100.0 % of the mentions are aliases of pipe's own dictionary" in t for t in said)
