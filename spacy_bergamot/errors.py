@@ -82,8 +82,6 @@ class Errors(metaclass=Coded):
     )
     B035 = "{path} has not what the component '{name}' saves: {reason}."
     B036 = "{setting} is {value}; a cosine lies between -1 and 1."
-    B037 = "{setting} is {value}; it must be at least 1."
-    B036 = "threshold is {value}; a cosine lies between -1 and 1."
     B037 = "{setting} is {value}; it must be at least {least}."
     B038 = (
         "[initialize.components.{name}] needs concepts. Name them as in configs/linker.cfg, "
@@ -221,7 +219,6 @@ class Errors(metaclass=Coded):
         "one pipeline; python -m spacy bergamot update changes both."
     )
     B091 = "{path} cannot be read: {reason}. Give a file that you may read."
-    B092 = "{setting} is {value}; it must not be below zero."
 
 
 class Warnings(metaclass=Coded):

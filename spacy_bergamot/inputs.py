@@ -45,16 +45,17 @@ def decoded(data: bytes, line: int = 1) -> str:
         raise Malformed(place, byte) from None
 
 
-def parsed(text: str, line: int = 1) -> Any:
+def parsed(text: str, line: int = 1, *, halves: bool = False) -> Any:
     """Return a JSON value whose strings and numbers files can hold.
 
     line (int): Of the text's beginning in its file.
+    halves (bool): Let half a surrogate pair pass.
     RAISES (Malformed): For what is no JSON, for NaN and numbers that are not finite, for half a
         surrogate pair, and for what is nested too deeply.
     """
     try:
         value = json.loads(text, parse_float=_finite, parse_constant=_finite)
-        if _HALF.search(text):  # also of whole pairs: those can be written
+        if not halves and _HALF.search(text):  # also of whole pairs: those can be written
             json.dumps(value, ensure_ascii=False).encode("utf8")
     except json.JSONDecodeError as reason:
         problem = f"{reason.msg} (column {reason.colno})"

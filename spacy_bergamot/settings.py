@@ -51,7 +51,7 @@ class LinkerSettings:
         checked in any case; without checksums a changed byte elsewhere gives wrong candidates or
         ends the process, so leave them out only where something else vouches for the files.
 
-    RAISES (BergamotError): B036 and B052 for a threshold, B037 and B092 for a number out of range.
+    RAISES (BergamotError): B036 and B052 for a threshold, B037 for a number out of range.
     """
 
     k: int = 10
@@ -82,15 +82,11 @@ class LinkerSettings:
                 raise BergamotError(Errors.B036.format(setting=setting, value=value))
         if self.min_probability is not None and not 0 <= self.min_probability <= 1:
             raise BergamotError(Errors.B052.format(value=self.min_probability))
-        for setting, least in (("k", 1), ("ef_search", 1), ("cache_size", 0)):
+        least_of = {"k": 1, "ef_search": 1, "cache_size": 0, "max_entities_per_mention": 0}
+        for setting, least in least_of.items():
             value = getattr(self, setting)
             if value < least:
                 raise BergamotError(Errors.B037.format(setting=setting, value=value, least=least))
-
-        for setting in ("cache_size", "max_entities_per_mention"):
-            if getattr(self, setting) < 0:
-                value = getattr(self, setting)
-                raise BergamotError(Errors.B092.format(setting=setting, value=value))
 
     @property
     def scoring(self) -> str:

@@ -135,7 +135,9 @@ def test_accuracy_of_every_generator_with_names_held_out(tmp_path: Path):
 
 def test_memory_stands_still_while_names_are_ever_new(tmp_path: Path):
     concepts, lm = write_concepts(tmp_path / "kb"), write_lm(tmp_path / "lm")
-    build_pipeline(lm=lm, concepts=concepts, engine="exact").to_disk(tmp_path / "pipeline")
+    build_pipeline(lm=lm, concepts=concepts, lang="en", engine="exact").to_disk(
+        tmp_path / "pipeline"
+    )
     found = figures("benchmarks.memory", tmp_path / "pipeline", "--names", "8000")
     assert found["encode_names_per_s"] > 0
     assert found["pipe_names_per_s"] > 0

@@ -16,7 +16,7 @@ from weasel.cli.run import project_run
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.encoder.settings import EncoderSettings
 from tests.plain_models import write_xlmr
-from tests.spacy_bergamot.kb_import.ontology.test_import import write_sources
+from tests.training.ontology.test_import import write_sources
 
 ROOT = Path(__file__).parents[1]
 INDEX = "bergamot_linker/index/manifest.json"

@@ -23,13 +23,6 @@ class Errors(KbErrors):
     T111 = "{path} has no validation queries. Raise --valid-concepts."
     T112 = "{path}:{line} has another number of fields than it needs: '{text}'. Mend the line."
     T113 = "--mentions needs --dictionary: the names that mentions are paired with."
-    T114 = "There are over {most} distinct values of {what}. Is that column what it should be?"
-    T116 = "{path} cannot be read as {what}: {reason}. Mend or download the file again."
-    T117 = "{path} does not exist. Give a file, or a folder of ontologies and tables."
-    T118 = (
-        "No name came from {path}: {files}. It reads OBO, OBO graphs (.json), Orphadata (.xml), "
-        "JSONL, and .tsv or .csv with a header of Babelon, SSSOM, or id and name; also packed."
-    )
     T120 = "{path} cannot be read: {reason}. Correct the path, or download the file again."
     T121 = (
         "{path}:{line} is not UTF-8 (byte 0x{byte:02x}). Convert the file, such as with "
@@ -160,7 +153,6 @@ class Errors(KbErrors):
         "{name}: the server's answer has a {what} that makes no sense. Try again later, and look "
         "whether a proxy changes answers."
     )
-    T301 = "{path} is missing. Preprocessing writes it; or correct the path."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."
     T305 = "Unknown protocol '{protocol}'. Choose one of: {choices}."

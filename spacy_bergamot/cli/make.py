@@ -163,7 +163,7 @@ def calibrate_cli(
     """
     with explained():
         prepare_folder(output)
-        if not gold.is_dir():
+        if not any(gold.glob("*.txt")):  # a folder of them
             check_file(gold)
         nlp = load_pipeline(pipeline)
         linker, name = linker_of(nlp)

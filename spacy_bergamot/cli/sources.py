@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 import sys
 import zlib
 from collections.abc import Iterator
@@ -10,13 +11,13 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import IO, Any, NamedTuple, TextIO, cast
 
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.inputs import parsed
+from spacy_bergamot.inputs import Malformed, decoded_lines, parsed
 
 Facts = dict[str, Any]
 STDIN = Path("-")
@@ -128,7 +129,7 @@ class Source:
         elif self.kind is Kind.jsonl:
             for number, line in numbered_lines(path):
                 if line.strip():
-                    entry = parse_entry(path, number, line, key=self.text_column)
+                    entry = parse_entry(path, number, line, key=self.text_column, halves=True)
                     yield Entry(entry.pop(self.text_column), entry)
         elif self.lines:
             for _, line in numbered_lines(path):
@@ -159,41 +160,63 @@ class Source:
 
 
 @contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that may be gzipped, or stdin.
+
+    RAISES (BergamotError): B001, B108, B002 for a broken .gz, B091 if it cannot be read.
+    """
+    if path == STDIN:
+        yield sys.stdin.buffer
+        return
+    check_file(path)
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            yield cast(IO[bytes], stream)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as reason:
+        raise BergamotError(Errors.B002.format(path=path, what="gzip", reason=reason)) from None
+    except OSError as reason:
+        raise BergamotError(Errors.B091.format(path=path, reason=reason.strerror)) from None
+
+
+@contextmanager
 def open_text(path: Path, *, newline: str | None = None) -> Iterator[TextIO]:
     """Open a text that may be gzipped, or stdin; a mark of the byte order is not part of it.
 
-    RAISES (BergamotError): B001, B108, B049 if it is not UTF-8, B002 for a broken .gz.
+    RAISES (BergamotError): As `open_bytes`, B049 if it is not UTF-8.
     """
-    options: Any = {"encoding": "utf-8-sig", "newline": newline}
-    if path != STDIN:
-        check_file(path)
-    try:
-        if path == STDIN:
-            sys.stdin.reconfigure(**options)  # type: ignore[union-attr]
-            yield sys.stdin
-        elif path.suffix == ".gz":
-            with gzip.open(path, "rt", **options) as stream:
-                yield stream
-        else:
-            with path.open(**options) as stream:
-                yield stream
-    except UnicodeDecodeError as reason:
-        raise BergamotError(Errors.B049.format(path=path, reason=reason)) from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as reason:
-        raise BergamotError(Errors.B002.format(path=path, what="gzip", reason=reason)) from None
+    with open_bytes(path) as stream:
+        text = io.TextIOWrapper(cast(Any, stream), encoding="utf-8-sig", newline=newline)
+        try:
+            yield text
+        except UnicodeDecodeError as reason:
+            raise BergamotError(Errors.B049.format(path=path, reason=reason)) from None
+        finally:
+            text.detach()
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text and their numbers. RAISES (BergamotError): As `open_text`."""
-    with open_text(path, newline="\n") as lines:
-        for number, line in enumerate(lines, 1):
-            yield number, line.rstrip("\r\n")
+    """Yield the lines of a text and their numbers.
+
+    RAISES (BergamotError): As `open_bytes`, B049 naming the first line that is not UTF-8.
+    """
+    with open_bytes(path) as stream:
+        try:
+            yield from decoded_lines(stream)
+        except Malformed as reason:
+            place = f"{path}:{reason.line}"
+            raise BergamotError(Errors.B049.format(path=place, reason=reason)) from None
 
 
-def parse_entry(path: Path, number: int, line: str, *, key: str = "text") -> Facts:
-    """Return a JSON object that has a text. RAISES (BergamotError): B048 for anything else."""
+def parse_entry(
+    path: Path, number: int, line: str, *, key: str = "text", halves: bool = False
+) -> Facts:
+    """Return a JSON object that has a text.
+
+    halves (bool): Let half a surrogate pair pass, so that one document fails and no other.
+    RAISES (BergamotError): B048 for anything else.
+    """
     try:
-        entry = parsed(line)
+        entry = parsed(line, halves=halves)
         if not isinstance(entry, dict) or not isinstance(entry.get(key), str):
             raise ValueError("it has none")
     except ValueError as reason:
@@ -234,7 +257,7 @@ def _is(path: Path, kind: Kind) -> bool:
 
 
 def _table_rows(path: Path, kind: Kind, column: str) -> Iterator[Facts]:
-    csv.field_size_limit(_LONGEST_CELL)
+    before = csv.field_size_limit(_LONGEST_CELL)
     with open_text(path, newline="") as stream:
         rows = csv.DictReader(stream, dialect="excel-tab" if kind is Kind.tsv else "excel")
         try:
@@ -245,6 +268,8 @@ def _table_rows(path: Path, kind: Kind, column: str) -> Iterator[Facts]:
         except csv.Error as reason:
             message = Errors.B057.format(path=path, line=rows.line_num, reason=reason, text="")
             raise BergamotError(message) from None
+        finally:
+            csv.field_size_limit(before)  # it is the whole process's
 
 
 def _parquet(path: Path) -> Any:

@@ -26,9 +26,8 @@ class Errors(metaclass=Coded):
     T116 = "{path} cannot be read as {what}: {reason}. Mend or download the file again."
     T117 = "{path} does not exist. Give a file, or a folder of ontologies and tables."
     T118 = (
-        "No name came from {path}. It reads OBO, OBO graphs (.json), Orphadata (.xml), JSONL, and "
-        ".tsv or .csv with a header of Babelon, SSSOM, or id and name; also packed. Not read: "
-        "{unread}."
+        "No name came from {path}: {files}. It reads OBO, OBO graphs (.json), Orphadata (.xml), "
+        "JSONL, and .tsv or .csv with a header of Babelon, SSSOM, or id and name; also packed."
     )
     T128 = "{path} has no column {column} in line 1; it has: {columns}. Correct the header."
     T205 = "The Python package '{package}' is not installed. Try: pip install {pip_name}"

@@ -215,7 +215,7 @@ def test_the_index_itself_is_not_touched(linker):
     assert np.isclose(after["C04"], before["C04"])
 
 
-@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\n", "\r\n", "\x0b", "\x1c", "\x00"])
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\n", "\r\n", "\x0b", "\x1c"])
 def test_aliases_may_hold_what_breaks_lines(linker, mark: str):
     linker.update_index([add("C03", f"ticker{mark}trouble")])
     linker.update_index([add("C03", f"other{mark}one")])

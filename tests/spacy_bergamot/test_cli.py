@@ -71,7 +71,7 @@ def test_texts_in_and_links_out(run, tmp_path: Path):
 
 @pytest.mark.parametrize(
     "line",
-    ["{", "[]", '{"id": 1}', '{"text": 3}', '{"text": "a\\ud800"}', '{"text": "a", "id": 1e309}',
+    ["{", "[]", '{"id": 1}', '{"text": 3}', '{"text": "a", "id": 1e309}',
      "[" * 100_000],
 )  # fmt: skip
 def test_a_broken_line_is_named_and_nothing_is_left(run, tmp_path: Path, line: str):
@@ -85,7 +85,7 @@ def test_a_broken_line_is_named_and_nothing_is_left(run, tmp_path: Path, line: s
     output = run("link", source, tmp_path / "out.jsonl", status=1)
     assert "B049" in output
     assert "in.jsonl:1" in output
-    assert "B091" in run("link", tmp_path, tmp_path / "out.jsonl", status=1)
+    assert "B102" in run("link", tmp_path, tmp_path / "out.jsonl", status=1)
 
 
 def test_an_explanation(run):
@@ -180,7 +180,7 @@ def test_a_linker_from_a_concept_table_and_changes_of_it(concepts, lm, tmp_path:
         output = call("update", tmp_path / "p", changes, tmp_path / "r", status=1)
         assert "B057" in output
         assert "changes.jsonl:2" in output
-    assert "B091" in call("update", tmp_path / "p", tmp_path, tmp_path / "r", status=1)
+    assert "B108" in call("update", tmp_path / "p", tmp_path, tmp_path / "r", status=1)
     assert not (tmp_path / "r").exists()
     spacy.blank("en").to_disk(tmp_path / "blank")
     call(

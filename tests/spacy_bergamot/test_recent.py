@@ -64,5 +64,5 @@ def test_a_linker_links_in_threads_and_remembers_nothing(make_nlp, hasty: None):
 
 @pytest.mark.parametrize("setting", ["cache_size", "max_entities_per_mention"])
 def test_a_number_below_zero_is_refused(setting: str):
-    with pytest.raises(BergamotError, match=rf"B092.*{setting} is -1"):
+    with pytest.raises(BergamotError, match=rf"B037.*{setting} is -1"):
         LinkerSettings(**{setting: -1})

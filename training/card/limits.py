@@ -44,8 +44,8 @@ def _of_mentions(nlp: "Language") -> list[str]:
     if any(nlp.get_pipe_meta(name).factory != _DICTIONARY for name in finders):
         return []
     return [
-        "Finds mentions by dictionary only: names of the knowledge base, also inflected or in another "
-        "order of words. Other wordings are linked where another component marks them."
+        "Finds mentions by dictionary only: names of the knowledge base, also inflected or with "
+        "their words in another order. Others are linked where another component marks them."
     ]
 
 

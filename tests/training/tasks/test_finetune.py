@@ -60,7 +60,7 @@ def test_bad_files(tmp_path: Path, content: str | None, form: str, code: str):
 
 def test_a_folder_is_no_file(tmp_path: Path):
     for form in ("mednli", "bioasq"):
-        with pytest.raises(BergamotError, match="T239"):
+        with pytest.raises(BergamotError, match="T256"):
             read_records(tmp_path, form)
     (tmp_path / "x").write_bytes(b"{}\n\n\xff")
     with pytest.raises(BergamotError, match=r"T304.*x:3 "):

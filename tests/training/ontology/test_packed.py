@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from spacy_bergamot.kb_import import packed
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from spacy_bergamot.kb_import.rrf import open_release
 from tests.training.preprocess.conftest import name, write_release
-from training import packed
 from training.corpora.text import read_text
 from training.errors import BergamotError
 
