@@ -292,8 +292,7 @@ ENGINES.register("exact", func=ExactEngine)
 def engine_class(name: str) -> Any:
     """Return an engine's class by name. RAISES (BergamotError): B020 if there is none."""
     if name not in ENGINES:
-        choices = ", ".join(sorted(ENGINES.get_all()))
-        raise BergamotError(Errors.B020.format(name=name, choices=choices))
+        raise BergamotError(Errors.B020.format(name=name, choices=", ".join(ENGINES.get_all())))
     return ENGINES.get(name)
 
 
@@ -336,8 +335,7 @@ def _usearch() -> Any:
     try:
         import usearch.index
     except ImportError:
-        message = Errors.B042.format(name="usearch", package="usearch")
-        raise BergamotError(message) from None
+        raise BergamotError(Errors.B042.format(name="usearch", package="usearch")) from None
     return usearch.index
 
 
