@@ -47,5 +47,7 @@ def load_pipeline(name: str, *, device: str | None = None) -> "Language":
         settings = {"components": {key: {"device": device} for key in linkers}}
     try:
         return spacy.load(name, config=settings)
-    except OSError as reason:
+    except BergamotError:
+        raise
+    except (OSError, ValueError) as reason:  # spaCy's, of a broken config or an unknown component
         raise BergamotError(Errors.B046.format(name=name, reason=reason)) from None

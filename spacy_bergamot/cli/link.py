@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from spacy.tokens import Doc
 
 from spacy_bergamot.cli.app import Pipeline, bergamot, explained, linker_of
 from spacy_bergamot.cli.linking import Linked, link_documents
@@ -114,7 +115,8 @@ def export_cli(
         uris = _systems(systems)
         nlp = load_pipeline(pipeline)
         linker, _ = linker_of(nlp)
-        docs = (Linked(entry.text, entry.facts) for entry in found.read(nlp.vocab))
+        entries = found.read(nlp.vocab)
+        docs = (Linked(doc, facts) for doc, facts, _ in entries if isinstance(doc, Doc))
         results = Results(output, form, linker, candidates, kb_url, uris, knowledge_base)
         results.write(_linked_ones(docs, source, linker.settings.spans_key))
         typer.echo(f"{output}: from {source}", err=True)

@@ -240,7 +240,7 @@ def _table_rows(path: Path, kind: Kind, column: str) -> Iterator[Facts]:
         try:
             _check_column(path, column, rows.fieldnames or ())
             for row in rows:
-                row.pop(None, None)  # type: ignore[call-overload]  # cells beyond the header
+                row.pop(None, None)  # cells beyond the header
                 yield dict(row)
         except csv.Error as reason:
             message = Errors.B057.format(path=path, line=rows.line_num, reason=reason, text="")

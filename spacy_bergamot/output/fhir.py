@@ -94,7 +94,7 @@ def codeable_concept(
 
 def _facts(span: Span, kb: KnowledgeBase, **options: Any) -> list[dict[str, Any]]:
     """Return what is known of a mention as extensions."""
-    facts = [
+    facts: list[dict[str, Any]] = [
         {"url": "text", "valueString": span.text},
         {"url": "start", "valueUnsignedInt": span.start_char},
         {"url": "end", "valueUnsignedInt": span.end_char},

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from spacy_bergamot import __version__
 from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.errors import Errors as PackageErrors
 from spacy_bergamot.files import atomic_file
 from training.card.knowledge import knowledge_facts
 from training.card.limits import limits_of, settings_facts
@@ -119,15 +118,10 @@ def read_meta(pipeline: Path) -> dict[str, Any]:
 
 
 def _open(pipeline: Path) -> tuple["Language", "BergamotLinker"]:
-    from spacy_bergamot.cli.app import linker_of, load
+    from spacy_bergamot.cli.app import linker_of
+    from spacy_bergamot.pipelines import load_pipeline
 
-    try:
-        nlp = load(str(pipeline))
-    except BergamotError:
-        raise
-    except ValueError as reason:  # of spaCy's: a broken config, an unknown component
-        message = PackageErrors.B046.format(name=pipeline, reason=reason)
-        raise BergamotError(message) from None
+    nlp = load_pipeline(str(pipeline))
     return nlp, linker_of(nlp)[0]
 
 
