@@ -16,9 +16,10 @@ from typing import Any, Protocol
 import catalogue
 import numpy as np
 
+from spacy_bergamot.engine_packages import PACKAGES, import_nmslib, import_usearch
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import mapped_array
-from spacy_bergamot.nmslib_file import import_nmslib, map_records, nmslib_build
+from spacy_bergamot.nmslib_file import map_records, nmslib_build
 from spacy_bergamot.preflight import announce, cores
 
 _FACTS = "engine.json"
@@ -234,7 +235,7 @@ class UsearchEngine:
             folder=folder,
             seconds=_hnsw_seconds(count, dim, m, ef_construction, threads) / 2,
         )
-        index = _usearch().Index(
+        index = import_usearch().Index(
             ndim=dim, metric="cos", dtype=dtype, connectivity=m, expansion_add=ef_construction
         )
         with tqdm(total=count, unit=" names", desc="Indexing", disable=not progress) as bar:
@@ -254,7 +255,7 @@ class UsearchEngine:
         count, dim = _read_facts(folder)
         path = folder / "hnsw.usearch"
         try:
-            index = _usearch().Index.restore(str(path), view=True)
+            index = import_usearch().Index.restore(str(path), view=True)
         except (RuntimeError, ValueError) as reason:
             message = Errors.B002.format(path=path, what="a usearch index", reason=reason)
             raise BergamotError(message) from None
@@ -269,7 +270,7 @@ class UsearchEngine:
             return rows, scores
         # At least two queries: for one, usearch answers in another shape.
         asked = vectors if len(vectors) > 1 else np.repeat(vectors, 2, axis=0)
-        if self.index.dtype == _usearch().ScalarKind.I8:
+        if self.index.dtype == import_usearch().ScalarKind.I8:
             asked = to_8_bits(asked)
         found = self.index.search(asked, min(k, self.count), threads=1)
         for number in range(len(vectors)):
@@ -302,8 +303,8 @@ def require_engine(name: str) -> None:
     RAISES (BergamotError): B020 for an unknown engine, B022 or B042 without its package.
     """
     engine_class(name)
-    if name in _PACKAGES:
-        _PACKAGES[name]()
+    if name in PACKAGES:
+        PACKAGES[name]()
 
 
 def check_queries(vectors: np.ndarray, dim: int) -> None:
@@ -327,33 +328,14 @@ def to_8_bits(vectors: np.ndarray) -> np.ndarray:
     return rounded
 
 
-def _nmslib() -> Any:
-    try:
-        return import_nmslib()
-    except ImportError as reason:
-        raise BergamotError(Errors.B022.format(reason=reason)) from reason
-
-
 def _nmslib_index() -> Any:
-    return _nmslib().init(method="hnsw", space="cosinesimil")
+    return import_nmslib().init(method="hnsw", space="cosinesimil")
 
 
 def _hnsw_seconds(count: int, dim: int, m: int, ef_construction: int, threads: int) -> float:
     """Estimate the time of a build: links sought by every vector grow with log n."""
     work = count * math.log2(count + 2) * dim * ef_construction * m**0.3
     return _HNSW_RATE * work / min(threads or cores(), cores())
-
-
-def _usearch() -> Any:
-    try:
-        import usearch.index
-    except ImportError:
-        message = Errors.B042.format(name="usearch", package="usearch")
-        raise BergamotError(message) from None
-    return usearch.index
-
-
-_PACKAGES = {"nmslib": _nmslib, "usearch": _usearch}
 
 
 def _blocks(vectors: Vectors) -> Iterator[slice]:

@@ -6,53 +6,18 @@ the bytes of the vector (uint64), the vector (float32), its links.
 """
 
 import contextlib
-import importlib
 import importlib.metadata
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors
 
-_STDERR = 2
 _HEADER = 68
 _FACTS = np.dtype([("optimised", "<u4"), ("count", "<u4"), ("record", "<u8")])
 _BEFORE = 16
 """Bytes of a record before its vector."""
 _CHECKED = 1000
-
-
-def import_nmslib() -> Any:
-    """Import nmslib without what it says of the CPU: `nmslib_build` says it where it counts.
-
-    Its C++ code writes straight to the handle of standard error, at every import.
-    """
-    if "nmslib" in sys.modules:
-        return sys.modules["nmslib"]
-    with _silent_stderr():
-        return importlib.import_module("nmslib")
-
-
-@contextmanager
-def _silent_stderr() -> Iterator[None]:
-    try:
-        before = os.dup(_STDERR)
-    except OSError:  # closed, as of a daemon: nothing can be written to it
-        yield
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, _STDERR)
-        yield
-    finally:
-        os.dup2(before, _STDERR)
-        os.close(before)
-        os.close(nowhere)
 
 
 def nmslib_build() -> str:

@@ -124,7 +124,7 @@ def test_fewer_than_no_mentions_cannot_be_remembered():
 
 def test_nmslib_is_imported_without_a_word():
     code = (
-        "import sys; from spacy_bergamot.nmslib_file import import_nmslib\n"
+        "import sys; from spacy_bergamot.engine_packages import import_nmslib\n"
         "assert import_nmslib() is import_nmslib() is sys.modules['nmslib']\n"
         "print('still heard', file=sys.stderr)"
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from spacy_bergamot import __version__
 from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.errors import Errors as PackageErrors
 from spacy_bergamot.files import atomic_file
 from training.card.knowledge import knowledge_facts
 from training.card.limits import limits_of, settings_facts
