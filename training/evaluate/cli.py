@@ -68,8 +68,8 @@ def evaluate_cli(
     precision: Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")] = "fp32",
 ) -> None:
     """Measure how often the gold concept is retrieved: Acc@k over concepts and over names."""
-    for _, path in map(named, pipeline or []):
-        find_pipeline(path)
+    for _, known in map(named, pipeline or []):
+        find_pipeline(known)
     systems = Systems(
         lms={name or "lm": Path(path) for name, path in map(named, lm or [])},
         pipelines={name or "pipeline": path for name, path in map(named, pipeline or [])},
