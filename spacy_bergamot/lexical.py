@@ -125,8 +125,11 @@ class LexicalIndex:
 
         if not names:
             return []
+        queries = self._queries(names)
+        # sparse_dot_topn copies the numbers of both matrices: give it the rows that count alone.
+        asked = np.unique(queries.indices)
         found = sp_matmul_topn(
-            self._queries(names), self._matrix, top_n=k, threshold=smallest, sort=True
+            queries[:, asked], self._matrix[asked], top_n=k, threshold=smallest, sort=True
         )
         results = []
         for start, stop in zip(found.indptr[:-1], found.indptr[1:], strict=True):
