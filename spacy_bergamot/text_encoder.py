@@ -143,6 +143,8 @@ class TextEncoder:
         """
         import torch
 
+        from spacy_bergamot.packed import is_packable, keep_ordered
+
         if precision not in PRECISIONS:
             choices = ", ".join(PRECISIONS)
             raise BergamotError(Errors.B014.format(value=precision, choices=choices))
@@ -155,6 +157,8 @@ class TextEncoder:
         model = open_model(folder, use_safetensors=True)
         dtype = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[precision]
         model = model.to(device=device, dtype=dtype).eval().requires_grad_(False)
+        if is_packable(model):
+            keep_ordered(model)
         return cls(model, tokenizer, settings, device=device, precision=precision)
 
     @property

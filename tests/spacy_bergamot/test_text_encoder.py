@@ -170,3 +170,17 @@ def test_a_gpu_gives_the_same_vectors(pooling: str):
     expected = make_encoder(make_model(BertModel), pooling).encode(names)
     encoder = make_encoder(make_model(BertModel).to("cuda"), pooling, device="cuda")
     np.testing.assert_allclose(encoder.encode(names), expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_weights_in_order_change_nothing(lm: Path, precision: str):
+    encoder = TextEncoder.open(lm, precision=precision)
+    names = ["fever", "cold", "heart attack of the aorta", "insulin " * 9]
+    expected = encoder.encode(names)
+    kept = [part for part in encoder.model.encoder.modules() if hasattr(part, "ordered_weight")]
+    if not kept:
+        pytest.skip("no oneDNN for this precision")
+    for part in kept:
+        del part.ordered_weight
+    np.testing.assert_allclose(encoder.encode(names), expected, atol=1e-6)
+    assert "ordered_weight" not in " ".join(encoder.model.state_dict())
