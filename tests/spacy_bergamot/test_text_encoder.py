@@ -1,5 +1,6 @@
 """Vectors are those of the Hugging Face module on each name alone, however a batch is computed."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
