@@ -55,8 +55,8 @@ def explain_cli(
     more = len(found["dropped"]) - dropped
     if more > 0:
         typer.echo(f"  and {more} more dropped (--dropped {more + dropped} shows all)")
-    limits = f"threshold {found['threshold']}, min_probability {found['min_probability']}"
-    typer.echo(f"Decision: {found['decision']} ({limits})")
+    why = f", as {found['reason']}" if found["reason"] else ""
+    typer.echo(f"Decision: {found['decision']}{why}")
 
 
 @bergamot.command("search")
