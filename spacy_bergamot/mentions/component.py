@@ -223,7 +223,8 @@ class BergamotMentions(Pipe):
             windows = folded_windows(doc, code, max_words=settings["max_tokens"])
             allowed = keys.of_languages([code])
             rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
-            hit = np.flatnonzero(rows >= 0)
+            long = windows.ends - windows.starts >= settings["min_length"]
+            hit = np.flatnonzero((rows >= 0) & long)
             labels = keys.folded.groups[rows[hit]]
             places = self._places(windows.starts[hit], windows.ends[hit], labels) | places
         return [(start, end, label) for (start, end), label in sorted(places.items())]
