@@ -203,7 +203,7 @@ def test_the_command_calibrates_and_sets_the_threshold(make_nlp, tmp_path, form)
         ('{"start": 0, "end": 1e309, "concept_id": "C01"}', "1e309 is not finite"),
         ('{"start": 0, "end": %s, "concept_id": "C01"}' % ("9" * 40), "int"),
         ('{"start": 0, "end": 5}', "'concept_id' is missing"),
-        ('{"start": "0", "end": 5, "concept_id": "C01"}', "str"),
+        ('{"start": "0", "end": 5, "concept_id": "C01"}', "integer"),
         ('{"start": 0, "end": 5, "concept_id": "C\\ud800"}', "half of a surrogate"),
     ],
 )
