@@ -25,6 +25,7 @@ from training.errors import BergamotError, Errors
 KIND = "training-checkpoint"
 VERSION = 3
 HISTORY = "history.json"
+RATE = "pairs_per_s"
 _FIELDS = {"step": int, "config": str, "scaler": dict}
 
 logger = logging.getLogger(__name__)
@@ -46,7 +47,9 @@ def save_checkpoint(
     with atomic_folder(path) as folder:
         save_file(_own_copies(_trained_state(model)), folder / "model.safetensors")
         save_file(_optimizer_tensors(model, optimizer), folder / "optimizer.safetensors")
-        (folder / HISTORY).write_text(json.dumps(history, indent=0), encoding="utf8")
+        # Rates are not the same in every run; a checkpoint is.
+        entries = [{k: v for k, v in entry.items() if k != RATE} for entry in history]
+        (folder / HISTORY).write_text(json.dumps(entries, indent=0), encoding="utf8")
         write_manifest(
             folder,
             kind=KIND,
@@ -92,6 +95,22 @@ def load_checkpoint(
     scaler.load_state_dict(manifest["scaler"])
     history = json.loads((path / HISTORY).read_text(encoding="utf8"))
     return int(manifest["step"]), history
+
+
+def with_rates(entries: list[dict[str, float]], path: Path) -> list[dict[str, float]]:
+    """Return a checkpoint's entries with the rates that the history beside it has of them."""
+    try:
+        logged = json.loads(path.read_text(encoding="utf8"))
+        rates = {entry["step"]: float(entry[RATE]) for entry in logged if RATE in entry}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as reason:
+        logger.warning("The rates of before are lost: %s: %r", path, reason)
+        return entries
+    return [
+        {**entry, RATE: rates[entry["step"]]}
+        if "total" in entry and entry["step"] in rates
+        else entry
+        for entry in entries
+    ]
 
 
 def _trained_state(model: nn.Module) -> dict[str, Tensor]:

@@ -19,9 +19,11 @@ from spacy_bergamot.files import atomic_file
 from training.bergamot.batches import Batch, BatchMaker, prepared
 from training.bergamot.checkpoint import (
     HISTORY,
+    RATE,
     load_checkpoint,
     newest_checkpoint,
     save_checkpoint,
+    with_rates,
 )
 from training.bergamot.hard_negatives import NearConcepts
 from training.bergamot.loggers import Write
@@ -35,7 +37,6 @@ from training.registry import registry
 logger = logging.getLogger(__name__)
 
 Autocast = Literal["none", "bf16", "fp16"]
-_RATE = "pairs_per_s"
 HALF = {"none": None, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 FindNear = Callable[[int, bool], NearConcepts]
@@ -218,7 +219,7 @@ class Trainer:
             scaler=self.scaler,
             config_id=self.config_id,
         )
-        self.history = _with_rates(entries, self.output / HISTORY)
+        self.history = with_rates(entries, self.output / HISTORY)
         logger.info("Going on from %s", newest)
         return step
 
@@ -234,8 +235,7 @@ class Trainer:
                 optimizer=self.optimizer,
                 scaler=self.scaler,
                 config_id=self.config_id,
-                # Rates are not the same in every run; a checkpoint is.
-                history=[{k: v for k, v in e.items() if k != _RATE} for e in self.history],
+                history=self.history,
             )
         self.processes.wait()
 
@@ -305,22 +305,6 @@ class Trainer:
                 write(step, values)
 
 
-def _with_rates(entries: list[dict[str, float]], path: Path) -> list[dict[str, float]]:
-    """Return a checkpoint's entries with the rates that the history beside it has of them."""
-    try:
-        logged = json.loads(path.read_text(encoding="utf8"))
-        rates = {entry["step"]: float(entry[_RATE]) for entry in logged if _RATE in entry}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as reason:
-        logger.warning("The rates of before are lost: %s: %r", path, reason)
-        return entries
-    return [
-        {**entry, _RATE: rates[entry["step"]]}
-        if "total" in entry and entry["step"] in rates
-        else entry
-        for entry in entries
-    ]
-
-
 class _Window:
     """What happened since the last log. The losses are added up where they are, and not read."""
 
@@ -346,7 +330,7 @@ class _Window:
 
     def rates(self) -> dict[str, float]:
         seconds = time.perf_counter() - self.started
-        return {_RATE: self.pairs / seconds, "useful_tokens": self.tokens / self.slots}
+        return {RATE: self.pairs / seconds, "useful_tokens": self.tokens / self.slots}
 
 
 @contextmanager
