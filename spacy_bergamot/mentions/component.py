@@ -26,7 +26,7 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import folded_windows
-from spacy_bergamot.mentions.language import detect
+from spacy_bergamot.mentions.language import Guess, guess
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
 
@@ -206,8 +206,8 @@ class BergamotMentions(Pipe):
     def _find(self, doc: Doc) -> list[Place]:
         """Return every window of the text that is a name; in order of starts, then of ends."""
         keys, settings = self.keys, self.settings
-        codes, alone = self._languages(doc)
-        own = keys.of_languages(codes)
+        (codes, sure), alone = self._languages(doc)
+        own = keys.of_languages(codes if sure else [])
         groups = keys.of_groups(settings["groups"])
         found = find_names(
             doc,
@@ -237,19 +237,18 @@ class BergamotMentions(Pipe):
         labels = [self.keys.groups[group] or UNGROUPED for group in groups]
         return dict(zip(zip(starts.tolist(), ends.tolist(), strict=True), labels, strict=True))
 
-    def _languages(self, doc: Doc) -> tuple[list[str], bool]:
-        """Return the languages of a document, as in MRCONSO.RRF, and whether it is said that it has
-        no others."""
+    def _languages(self, doc: Doc) -> tuple[Guess, bool]:
+        """Return the languages of a document, and whether it is said that it has no others."""
         given = doc.user_data.get("language") or self.settings["languages"]
         if given:
-            return [lat(code) for code in ([given] if isinstance(given, str) else given)], True
+            codes = [given] if isinstance(given, str) else given
+            return Guess([lat(code) for code in codes], True), True
         known = {lat(code) for code in self.keys.languages if code not in NO_LANGUAGE}
         if doc.lang_ not in NO_LANGUAGE:
-            return [lat(doc.lang_)], False
+            return Guess([lat(doc.lang_)], True), False
         if len(known) == 1:
-            return list(known), False
-        found = detect(doc.text, tuple(sorted(known)))
-        return [found] if found else [], False
+            return Guess(list(known), True), False
+        return guess(doc.text, tuple(sorted(known))), False
 
 
 def _longest_first(found: list[Place]) -> list[Place]:

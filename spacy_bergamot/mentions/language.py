@@ -1,7 +1,7 @@
 """In which language a document is written, where nobody says it."""
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from spacy_bergamot.languages import LANGUAGES, NO_LANGUAGE, iso, lat
 
@@ -11,16 +11,25 @@ _SURE = 0.75
 _MOST = 2000
 
 
-def detect(text: str, languages: tuple[str, ...]) -> str:
-    """Return the language of a text as in MRCONSO.RRF, or nothing where that is not sure.
+class Guess(NamedTuple):
+    """Languages that a text may be in, as in MRCONSO.RRF, and whether it surely is."""
+
+    languages: list[str]
+    sure: bool
+
+
+def guess(text: str, languages: tuple[str, ...]) -> Guess:
+    """Guess the language of a text: the likeliest, or any where the text is too short.
 
     languages: Those that it may be in, besides English, as in MRCONSO.RRF.
     """
+    known = tuple(sorted({*languages, "ENG"}))
     beginning = text[:_MOST]
     if sum(map(str.isalpha, beginning)) < _LEAST:
-        return ""
-    code, probability = _identifier(tuple(sorted({*languages, "ENG"}))).classify(beginning)
-    return lat(code) if probability >= _SURE else ""
+        return Guess(list(known), False)
+    code, probability = _identifier(known).classify(beginning)
+    all_told_apart = all(iso(one) in LANGUAGES for one in known if one not in NO_LANGUAGE)
+    return Guess([lat(code)], bool(probability >= _SURE) and all_told_apart)
 
 
 @cache
