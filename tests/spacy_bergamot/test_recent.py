@@ -1,6 +1,8 @@
 """What is remembered of mentions, under threads."""
 
 import sys
+import time
+from collections import OrderedDict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -30,12 +32,25 @@ def test_what_was_used_last_is_kept():
     assert len(recent) == 2
 
 
+class Slow(OrderedDict):
+    """Lets other threads go first, where two steps must be one."""
+
+    def move_to_end(self, *args: object, **kwargs: object) -> None:
+        time.sleep(1e-4)
+        super().move_to_end(*args, **kwargs)
+
+    def popitem(self, *args: object, **kwargs: object) -> tuple:
+        time.sleep(1e-4)
+        return super().popitem(*args, **kwargs)
+
+
 @pytest.mark.parametrize("most", [0, 1, 3])
 def test_threads_share_it(most: int, hasty: None):
     recent: Recent[int, int] = Recent(most)
+    recent._kept = Slow()
 
     def work(start: int) -> bool:
-        for turn in range(3000):
+        for turn in range(100):
             found = recent.known(range(start, start + 3))
             if any(key != value for key, value in found.items()):
                 return False

@@ -143,3 +143,20 @@ def test_malformed_lines_stop_early_where_sound_ones_cannot_make_up_for_them(tmp
     table = open_release(tmp_path, max_malformed=1)["MRCONSO"]
     path.with_suffix(".RRF.gz").write_bytes(gzip.compress(b"\n" * (2 << 20), 1))
     assert not table.frame("STR").height
+
+
+@pytest.mark.parametrize("file", ["a.obo.gz", "a.zip", "a.tar.gz"])
+def test_a_reader_that_stops_early_misses_no_damage(tmp_path: Path, monkeypatch, file: str):
+    monkeypatch.setattr(packed, "_PIECE", 64)
+    path = tmp_path / file
+    path.write_bytes(PACKED[file])
+
+    def starts() -> list[bytes]:
+        return [stream.read(5) for _, stream in packed.members(path)]
+
+    assert starts()[0] == b"[Term"
+    data = bytearray(PACKED[file])
+    data[len(data) * 2 // 3] ^= 16
+    path.write_bytes(data)
+    with pytest.raises(packed.BROKEN):
+        starts()
