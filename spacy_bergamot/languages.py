@@ -11,6 +11,18 @@ LANGUAGES = {
 _CODES = frozenset(LANGUAGES.values())
 
 
+NAMES = {
+    "ENG": "English", "SPA": "Spanish", "FRE": "French", "GER": "German", "DUT": "Dutch",
+    "ITA": "Italian", "POR": "Portuguese", "RUS": "Russian", "JPN": "Japanese", "CHI": "Chinese",
+    "KOR": "Korean", "THA": "Thai", "FIN": "Finnish", "TUR": "Turkish", "CZE": "Czech",
+    "POL": "Polish", "SWE": "Swedish", "HUN": "Hungarian", "GRE": "Greek", "HEB": "Hebrew",
+    "ARA": "Arabic", "UKR": "Ukrainian", "PER": "Persian", "VIE": "Vietnamese",
+    "IND": "Indonesian", "NOR": "Norwegian", "DAN": "Danish", "RUM": "Romanian",
+    "BUL": "Bulgarian", "SCR": "Croatian", "EST": "Estonian", "LAV": "Latvian", "BAQ": "Basque",
+    "CAT": "Catalan", "LAT": "Latin",
+}  # fmt: skip
+"""English names of the languages, by MRCONSO.RRF's codes."""
+
 NO_LANGUAGE = ("", "xx", "mul", "und", "zxx")
 """What is written where a name is of no language, or of any."""
 

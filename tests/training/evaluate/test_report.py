@@ -194,7 +194,8 @@ def test_a_whole_report(tmp_path: Path, lm: Path, concepts: Path):
     assert not re.search(r"<(script|link|img|iframe)", html)
     for drawing in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
         ElementTree.fromstring(drawing)
-    assert "| ENG | 1 | **100.0" in markdown
+    assert "| ENG (English) | 1 | **100.0" in markdown
+    assert re.search(r"Measured on \d{4}-\d\d-\d\d: of 3 mentions in 2 sets, ", markdown)
     assert "ambiguous alias" in markdown
     # Exact match says nothing of "Kälte <b>" and "xyz", of which one is NIL.
     assert "| exact | 1 | 2 | 50.0 | 100.0 |" in markdown

@@ -1,13 +1,14 @@
 """`python -m training evaluate-report`: ranked results as HTML and Markdown."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.files import atomic_file
+from spacy_bergamot.files import MANIFEST, atomic_file
 from training.evaluate.cli import named
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.hierarchy import Hierarchy
@@ -57,6 +58,7 @@ def evaluate_report_cli(
         lms=_paths(lm, "lm"),
         release=release,
         published=dict(map(named, published or [])),
+        measured=_day(results / MANIFEST),
     )
     for path, write in ((output, to_html), (output.with_suffix(".md"), to_markdown)):
         with atomic_file(path) as temporary:
@@ -73,11 +75,13 @@ def report_blocks(
     lms: Mapping[str, Path],
     release: str = "",
     published: Mapping[str, str] | None = None,
+    measured: str,
 ) -> list[Block]:
     """Return the whole report; sections whose input is not given are left out."""
     hierarchy = Hierarchy(ConceptTable.open(concepts)) if concepts is not None else None
     figures = results.figures(hierarchy)
     blocks = [
+        *sections.headline(figures, measured=measured),
         *sections.overview(figures),
         *sections.accuracy(figures),
         *published_section(figures, release=release, sets=published),
@@ -96,3 +100,8 @@ def report_blocks(
 
 def _paths(entries: list[str] | None, default: str) -> dict[str, Path]:
     return {name or default: Path(path) for name, path in map(named, entries or [])}
+
+
+def _day(path: Path) -> str:
+    """Return the day on which a file was written, as 2026-11-22."""
+    return f"{datetime.fromtimestamp(path.stat().st_mtime):%Y-%m-%d}"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from spacy_bergamot.calibration import expected_calibration_error
+from spacy_bergamot.languages import NAMES
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.metrics import gold_ranks, tabulate
 from training.evaluate.ranking import Ranked
@@ -19,6 +20,24 @@ _BINS = 10
 _EXAMPLES = 5
 _ABREAST = 6
 """Systems beside each other in a table of intervals."""
+
+
+def headline(figures: dict[str, Any], *, measured: str) -> Iterator[Block]:
+    """The first result in one sentence. measured (str): The day."""
+    systems = {name: table["micro"] for name, table in figures["systems"].items()}
+    ranked = sorted(systems.items(), key=lambda pair: -pair[1]["acc@1"])
+    (best, row), *others = ranked
+    sets = len(set(next(iter(figures["systems"].values()))) - {"micro", "macro"})
+    interval = ""
+    if "acc@1_low" in row:
+        interval = f" (95 % interval {row['acc@1_low']:.1f} to {row['acc@1_high']:.1f})"
+    said = [
+        f"Measured on {measured}: of {row['n']:,} mentions in {sets} set{'s' * (sets > 1)}, {best} "
+        f"has the right concept first for {row['acc@1']:.1f} %{interval} and among the first five "
+        f"for {row['acc@5']:.1f} %."
+    ]
+    rest = ", ".join(f"{name} {of['acc@1']:.1f} %" for name, of in others if of["acc@1"])
+    yield Text(" ".join([*said, f"The others, first: {rest}."] if rest else said))
 
 
 def overview(figures: dict[str, Any]) -> Iterator[Block]:
@@ -291,7 +310,7 @@ def _accuracy_tables(systems: dict[str, Any], *, by: str = "set") -> Iterator[Ta
     for first in range(0, len(names), _ABREAST):
         shown = [systems[name] for name in names[first : first + _ABREAST]]
         rows = [
-            (group, str(shown[0][group]["n"]), *(_cell(table[group]) for table in shown))
+            (_named(group), str(shown[0][group]["n"]), *(_cell(table[group]) for table in shown))
             for group in groups
         ]
         best = frozenset(
@@ -301,6 +320,11 @@ def _accuracy_tables(systems: dict[str, Any], *, by: str = "set") -> Iterator[Ta
             if round(table[group]["acc@1"], 1) == tops[number]
         )
         yield Table((by, "n", *names[first : first + _ABREAST]), rows, best=best)
+
+
+def _named(group: str) -> str:
+    """Return a set's name, with the language whose code it is."""
+    return f"{group} ({NAMES[group]})" if group in NAMES else group
 
 
 def _choices_table(systems: dict[str, Any]) -> Table:
