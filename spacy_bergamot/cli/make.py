@@ -270,15 +270,7 @@ def _read_gold(path: Path, nlp: Language) -> Iterator[Example]:
             continue
         entry = parse_entry(path, number, line)
         try:
-            places = [
-                Place(
-                    entity["start"],
-                    entity["end"],
-                    entity.get("label", "MENTION"),
-                    entity["concept_id"] or EntityLinker.NIL,
-                )
-                for entity in entry["entities"]
-            ]
+            places = [_place(entity) for entity in entry["entities"]]
             doc, found = exact_spans(nlp.make_doc(entry["text"]), places)
             spans = [span for span in found if span is not None]
             if len(spans) < len(found):
@@ -293,3 +285,12 @@ def _read_gold(path: Path, nlp: Language) -> Iterator[Example]:
         else:
             doc.spans[linker.settings.spans_key] = spans
         yield Example(doc, doc)
+
+
+def _place(entity: dict[str, Any]) -> Place:
+    """Return where a gold mention is. RAISES (KeyError, TypeError): If it does not say so."""
+    start, end = entity["start"], entity["end"]
+    if not (isinstance(start, int) and isinstance(end, int)):
+        raise TypeError("start and end must be integers")
+    kb_id = entity["concept_id"] or EntityLinker.NIL
+    return Place(start, end, entity.get("label", "MENTION"), kb_id)
