@@ -3,8 +3,8 @@
     python -m benchmarks.mentions [--names 200000] [--characters 100000 1000000] [--quick]
 
 Names are invented, half of them English words and half Han characters; a document of each script
-has a name in every fourth place. The last line is JSON: by script, characters a second on one core
-(tokenisation not counted) for every length of document; and the mentions in the longest.
+has a name in every fourth place. The last line is JSON: by script, characters per second on one
+core (tokenisation not counted) for every length of document; and the mentions in the longest.
 """
 
 import argparse

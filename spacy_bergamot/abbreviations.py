@@ -7,6 +7,8 @@ be found in the long form in order, from the right, the first of them at the sta
 import re
 from collections.abc import Mapping
 
+from spacy_bergamot.languages import lat
+
 _PAIRS = re.compile(r"[(（]([^()（）]{1,120})[)）]")
 _WORD = re.compile(r"\S+")
 _MOST_WORDS = 2
@@ -84,6 +86,6 @@ def known_forms(table: Mapping[str, str | Mapping[str, str]], language: str) -> 
     """Return the long forms of a table that hold for a language: those of all, then its own."""
     forms = {short: long for short, long in table.items() if isinstance(long, str)}
     for code, own in table.items():
-        if not isinstance(own, str) and code.lower() == language.lower():
+        if not isinstance(own, str) and lat(code) == lat(language):
             forms.update(own)
     return forms

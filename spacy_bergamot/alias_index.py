@@ -24,23 +24,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
+from spacy_bergamot.alias_strings import expand, save_languages, write_strings
+from spacy_bergamot.concepts import ConceptTable, read_arrow
 from spacy_bergamot.distinct import group_names
 from spacy_bergamot.engines import Engine, Vectors, engine_class, require_engine
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.hashing import find_keys, string_keys
 from spacy_bergamot.language_bias import LanguageBias
 from spacy_bergamot.lexical import LexicalIndex
 from spacy_bergamot.manifest import checked_manifest, files_fingerprint, write_manifest
 from spacy_bergamot.projection import Projected, Projection
-from spacy_bergamot.text import has_letters, normalize
 from spacy_bergamot.text_encoder import Encodes, TextEncoder
 from spacy_bergamot.vector_store import fill, open_store, plan_of
 
 KIND = "alias-index"
 VERSION = 3
-_CHUNK = 1 << 16
 _FIELDS = {"lm_fingerprint": str, "engine": str, "dim": int, "release": list}
 _FIELDS |= dict.fromkeys(("strings", "vectors", "aliases", "concepts"), int)
 
@@ -134,7 +132,7 @@ class AliasIndex:
         require_engine(engine)
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
-            strings = _write_strings(folder, table)
+            strings = write_strings(folder, table)
             LexicalIndex.build(folder / "lexical", strings, like=like.lexical if like else None)
             groups = group_names(encoder, strings)
             np.save(folder / "vector_indptr.npy", groups.indptr)
@@ -154,7 +152,7 @@ class AliasIndex:
             if projection is not None:
                 projection.save(folder)
                 found = Projected(found, projection)
-            _save_languages(folder, found, table, string_vectors)
+            save_languages(folder, found, table, string_vectors)
             build = engine_class(engine).build
             build(folder / "engine", found, progress=progress, **(settings or {}))
             shutil.rmtree(folder / "vectors.tmp", ignore_errors=True)
@@ -254,60 +252,3 @@ class AliasIndex:
     def alias_rows(self, string: int) -> np.ndarray:
         """Return the rows in the concept table's aliases of a string, int32."""
         return self.postings[self.indptr[string] : self.indptr[string + 1]]
-
-
-def expand(indptr: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the values of some rows of a CSR array, one after another."""
-    starts = indptr[rows]
-    sizes = indptr[rows + 1] - starts
-    total = int(sizes.sum())
-    offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
-    return np.asarray(values[offsets + np.arange(total)]) if total else values[:0]
-
-
-def index_strings(table: ConceptTable) -> tuple[pa.Array, pa.Array, np.ndarray]:
-    """Return the distinct normal forms, sorted; and of the aliases that have letters or digits
-    the normal forms and their rows. RAISES (BergamotError): B023 if there are none."""
-    column = table.aliases.column("alias")
-    normal = pa.concat_arrays(
-        [
-            pa.array([normalize(text) for text in chunk.to_pylist()], type=pa.large_string())
-            for start in range(0, len(column), _CHUNK)
-            for chunk in column.slice(start, _CHUNK).chunks
-        ]
-        or [pa.array([], type=pa.large_string())]
-    )
-    named = pa.array([has_letters(text.as_py()) for text in normal], type=pa.bool_())
-    rows = np.flatnonzero(named.to_numpy(zero_copy_only=False)).astype(np.int32)
-    if not len(rows):
-        raise BergamotError(Errors.B023.format(path=table.path))
-    kept = normal.take(pa.array(rows))
-    return kept.unique().sort(), kept, rows
-
-
-def _save_languages(
-    folder: Path, vectors: Vectors, table: ConceptTable, string_vectors: np.ndarray
-) -> None:
-    """Save the means of the vectors of every language's names."""
-    indptr, postings = (np.load(folder / f"{n}.npy") for n in ("postings_indptr", "postings"))
-    languages = table.column("aliases", "language")
-    codes, count = languages.indices.to_numpy(zero_copy_only=True), len(languages.dictionary)
-    owners = np.repeat(string_vectors, np.diff(indptr)).astype(np.int64)
-    pairs = np.unique(owners * count + codes[postings])
-    LanguageBias.save(folder, vectors, pairs // count, pairs % count, languages=count)
-
-
-def _write_strings(folder: Path, table: ConceptTable) -> pa.Array:
-    """Write distinct normal forms, postings and keys; return the normal forms."""
-    strings, kept, rows = index_strings(table)
-    ids = pa.compute.index_in(kept, strings).to_numpy()
-    order = np.argsort(ids, kind="stable")
-    indptr = np.searchsorted(ids[order], np.arange(len(strings) + 1)).astype(np.int64)
-    keys = string_keys(text.as_py() for text in strings)
-    by_key = np.argsort(keys, kind="stable")
-    write_arrow(folder / "strings.arrow", pa.table({"string": strings}))
-    np.save(folder / "postings_indptr.npy", indptr)
-    np.save(folder / "postings.npy", rows[order])
-    np.save(folder / "keys.npy", keys[by_key])
-    np.save(folder / "key_rows.npy", by_key.astype(np.int32))
-    return strings

@@ -37,9 +37,9 @@ def to_dict(
             "label": span.label_,
             "kb_id": span.kb_id_,
         }
-        concept = kb.find(span.kb_id_) if kb is not None and is_linked(span) else None
-        if concept is not None:
-            entry |= {"name": concept.canonical_name, "types": concept.types}
+        known = kb.name_and_types(span.kb_id_) if kb is not None and is_linked(span) else None
+        if known is not None:
+            entry |= dict(zip(("name", "types"), known, strict=True))
         if span.has_extension("kb_ents"):
             entry["kb_ents"] = [list(pair) for pair in span._.kb_ents or []]
         if candidates and span.has_extension("candidates"):

@@ -2,14 +2,16 @@
 
 A word is folded by the rules of its language: inflection (Snowball's stemmers; of English the
 plural alone, as Snowball makes one of "hepatitis" and "hepatic"), accents, British and American
-spelling in English, Roman numbers, Greek letters. Hyphens, apostrophes and the border
-of letters and digits part words; articles and the like fold to nothing. A name's folded words, in
-any order, are its folded form: "diabetes type II", "Type-2 diabetes".
+spelling in English, Roman numbers, Greek letters. Hyphens, apostrophes and the border of letters
+and digits part words; articles and the like fold to nothing, and so do single letters beside an
+apostrophe. A name's folded words, in any order, are its folded form: "diabetes type II",
+"Type-2 diabetes".
 """
 
 import re
 import unicodedata
 from functools import cache, lru_cache
+from threading import local
 from typing import Any, NamedTuple
 
 from spacy_bergamot.text import normalize
@@ -21,25 +23,26 @@ _STEMMERS = {
     "NOR": "norwegian", "PER": "persian", "POL": "polish", "POR": "portuguese", "RUM": "romanian",
     "RUS": "russian", "SPA": "spanish", "SWE": "swedish", "TUR": "turkish",
 }  # fmt: skip
+# No single letters: of "hepatitis A" and "гепатит В" they are the point.
 _FUNCTION_WORDS = {
-    "ENG": "a an the of in on at to by with for and or due s",
+    "ENG": "an the of in on at to by with for and or due",
     "GER": "der die das des dem den ein eine einer eines einem einen von vom im in am an zu zur "
     "mit und",
-    "FRE": "le la les l un une de du des d en à au aux et par sur dans avec",
-    "SPA": "el la los las un una de del en a al y e por con",
-    "ITA": "il lo la i gli le l un uno una di del dello della dei degli delle d in a al e per con "
-    "da",
-    "POR": "o a os as um uma de do da dos das em no na nos nas e por com",
+    "FRE": "le la les un une de du des en au aux et par sur dans avec",
+    "SPA": "el la los las un una de del en al por con",
+    "ITA": "il lo la gli le un uno una di del dello della dei degli delle in al per con da",
+    "POR": "os as um uma de do da dos das em no na nos nas por com",
     "DUT": "de het een van der den in op aan bij met en door",
-    "CZE": "a v ve na s se z ze u o",
-    "POL": "i w we na z ze u o",
-    "RUS": "в во на с со и у о об от при",
-    "SWE": "en ett den det av i på med och",
-    "DAN": "en et den det af i på med og",
-    "NOR": "en et den det av i på med og",
-    "RUM": "a al ale de din la cu și în",
-    "CAT": "el la els les l un una de del dels d en a al i per amb",
+    "CZE": "ve na se ze",
+    "POL": "we na ze",
+    "RUS": "во на со об от при",
+    "SWE": "en ett den det av på med och",
+    "DAN": "en et den det af på med og",
+    "NOR": "en et den det av på med og",
+    "RUM": "al ale de din la cu și în",
+    "CAT": "el la els les un una de del dels en al per amb",
 }  # fmt: skip
+_APOSTROPHES = ("'", "’")
 _ROMAN = {
     "i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8",
     "ix": "9", "x": "10", "xi": "11", "xii": "12", "xiii": "13", "xiv": "14", "xv": "15",
@@ -65,6 +68,7 @@ _PLURALS = (
     (re.compile("sis$"), "se"),  # diagnosis: diagnoses
     (re.compile("(?<![suie])s$|(?<=e)s$"), ""),
 )
+_thread = local()
 _LONG = 6
 """Letters from which a word's British spelling is changed: not of "hour" or "rise"."""
 
@@ -83,10 +87,15 @@ def folded_words(text: str, language: str) -> list[FoldedWord]:
     language (str): As in MRCONSO.RRF: ENG. Of one without rules, words are folded by case, width
         and accents alone.
     """
-    return [
-        FoldedWord(found.start(), found.end(), fold_word(found.group(), language))
-        for found in _WORD.finditer(text)
-    ]
+    words = []
+    for found in _WORD.finditer(text):
+        start, end = found.span()
+        # Of "l'infarctus" and "Crohn's".
+        elided = end - start == 1 and (
+            text.startswith(_APOSTROPHES, end) or text.endswith(_APOSTROPHES, 0, start)
+        )
+        words.append(FoldedWord(start, end, "" if elided else fold_word(found[0], language)))
+    return words
 
 
 @lru_cache(maxsize=100_000)
@@ -108,8 +117,8 @@ def fold_word(word: str, language: str) -> str:
 def _stem(word: str, language: str) -> str:
     if language == "ENG":
         return _singular(word)
-    stemmer = _stemmer(language)
-    return str(stemmer.stemWord(word)) if stemmer else word
+    found = stemmer(language)
+    return str(found.stemWord(word)) if found else word
 
 
 def _singular(word: str) -> str:
@@ -121,12 +130,16 @@ def _singular(word: str) -> str:
     return word
 
 
-@cache
-def _stemmer(language: str) -> Any:
+def stemmer(language: str) -> Any:
+    """Return this thread's stemmer of a language, None if there is none: PyStemmer's are not to be
+    used by two threads at once."""
     import Stemmer
 
-    name = _STEMMERS.get(language)
-    return Stemmer.Stemmer(name) if name in Stemmer.algorithms() else None
+    known: dict[str, Any] = _thread.__dict__
+    if language not in known:
+        name = _STEMMERS.get(language)
+        known[language] = Stemmer.Stemmer(name) if name in Stemmer.algorithms() else None
+    return known[language]
 
 
 @cache

@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from spacy_bergamot.alias_index import AliasIndex, expand
+from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.alias_strings import expand
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.text_encoder import Encodes
 

@@ -39,7 +39,7 @@ class Answers(NamedTuple):
 
 
 def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> Answers:
-    """Ask a linker for mentions of the four kinds.
+    """Ask a linker for mentions of the four kinds, without its reranker, which reads documents.
 
     names: Held-out names, which the language model was best not trained on; at most 4,000 of them
         are taken. Of every eight mentions four are such names, one of them of a concept that is

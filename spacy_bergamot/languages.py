@@ -45,3 +45,8 @@ def iso(code: str) -> str:
     if code.lower() in LANGUAGES:
         return code.lower()
     return next((short for short, long in LANGUAGES.items() if long == lat(code)), code)
+
+
+def languages_of(given: str | list[str] | tuple[str, ...]) -> list[str]:
+    """Return the languages that a document says: one code, or a list of them."""
+    return [given] if isinstance(given, str) else list(given)

@@ -12,7 +12,6 @@ from spacy.training import Example
 from spacy.util import minibatch
 from spacy.vocab import Vocab
 
-from spacy_bergamot.abbreviations import find_abbreviations, known_forms
 from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.calibration import Calibration
 from spacy_bergamot.candidates import Candidate, CandidateGenerator
@@ -21,13 +20,13 @@ from spacy_bergamot.decision import NIL, Decision
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.kb import KnowledgeBase
 from spacy_bergamot.loaders import IndexLoader, LmLoader
+from spacy_bergamot.look_up import LookUp
 from spacy_bergamot.mentions.tie import changed_dictionaries, check_dictionaries
 from spacy_bergamot.parts import CALIBRATION, CHANGES, ENCODER, INDEX, NEEDED, LinkerParts
 from spacy_bergamot.recent import Recent
 from spacy_bergamot.rerank import Mention
 from spacy_bergamot.settings import LinkerSettings
 from spacy_bergamot.spans import place_of, spans_of, unlinked, write_links
-from spacy_bergamot.text import normalize
 from spacy_bergamot.updated_generator import UpdatedGenerator
 
 Key = tuple[str, str]
@@ -56,6 +55,7 @@ class BergamotLinker(Pipe):
             "spans_key": self.settings.spans_key,
         }
         self.scorer = self.settings.scorer
+        self._look_up = LookUp(self.settings)
         self._parts: LinkerParts | None = None
         self._cache: Recent[Key, list[Candidate]] = Recent(self.settings.cache_size)
         self._process = os.getpid()
@@ -113,8 +113,9 @@ class BergamotLinker(Pipe):
         if os.getpid() != self._process:
             self._after_fork()
         docs = list(docs)
-        mentions = [self._look_ups(doc) for doc in docs]
-        keys = [[(mention.text, self._label(mention.label)) for mention in of] for of in mentions]
+        mentions = [self._look_up.mentions(doc) for doc in docs]
+        label = self._look_up.label
+        keys = [[(mention.text, label(mention.label)) for mention in of] for of in mentions]
         distinct = dict.fromkeys(key for of in keys for key in of)
         known = self._cache.known(distinct)
         fresh = [key for key in distinct if key not in known]
@@ -142,7 +143,7 @@ class BergamotLinker(Pipe):
         decision = Decision(self.settings, self.kb)
         for doc, found in zip(docs, predictions, strict=True):
             links = {}
-            for span, candidates in zip(self._mentions(doc), found, strict=True):
+            for span, candidates in zip(self._look_up.spans(doc), found, strict=True):
                 kept = decision.links(candidates)[:most]
                 span._.kb_ents = [(c.concept_id, c.score) for c in kept]
                 span._.candidates = [candidate.to_dict() for candidate in candidates]
@@ -156,8 +157,8 @@ class BergamotLinker(Pipe):
 
         context (str): Text whose abbreviations are resolved.
         """
-        text = normalize(self._expanded(mention, self._short_forms(context, self.vocab.lang)))
-        candidates = self.generator.generate([(text, self._label(label))])[0]
+        text = self._look_up.text(mention, context=context, language=self.vocab.lang)
+        candidates = self.generator.generate([(text, self._look_up.label(label))])[0]
         start = max(context.find(mention), 0)
         asked = Mention(text, label, context or mention, start, start + len(mention))
         candidates = self._weighed([asked], [candidates])[0]
@@ -301,44 +302,7 @@ class BergamotLinker(Pipe):
         key = self.settings.spans_key
         golds = {place_of(span): span.kb_id_ for span in spans_of(reference, key)}
         doc = unlinked(reference, key)
-        return doc, [golds[place_of(span)] for span in self._mentions(doc)]
-
-    def _mentions(self, doc: Doc) -> list[Span]:
-        settings = self.settings
-        return [
-            span
-            for span in spans_of(doc, settings.spans_key)
-            if span.label_ not in settings.labels_discard and (settings.overwrite or not span.kb_id)
-        ]
-
-    def _look_ups(self, doc: Doc) -> list[Mention]:
-        """Return what is looked up for every mention, in its context."""
-        spans = self._mentions(doc)
-        text = doc.text if spans else ""
-        forms = self._short_forms(text, doc.user_data.get("language", doc.lang_))
-        return [
-            Mention(
-                normalize(self._expanded(span.text, forms)),
-                span.label_,
-                text,
-                span.start_char,
-                span.end_char,
-            )
-            for span in spans
-        ]
-
-    def _label(self, label: str) -> str:
-        return label if label in self.settings.allowed.types_by_label else ""
-
-    def _short_forms(self, text: str, language: str) -> dict[str, str]:
-        if not self.settings.resolve_abbreviations:
-            return {}
-        return {**known_forms(self.settings.abbreviations, language), **find_abbreviations(text)}
-
-    @staticmethod
-    def _expanded(mention: str, forms: dict[str, str]) -> str:
-        """Return the long form of a mention that is a short form, or the mention."""
-        return forms.get(mention.strip(), mention) if forms else mention
+        return doc, [golds[place_of(span)] for span in self._look_up.spans(doc)]
 
 
 def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict) -> BergamotLinker:

@@ -54,12 +54,14 @@ def keep_ordered(model: Any) -> None:
 
     model: A module for which `is_packable` holds, on whatever device.
     """
-    kind = model.dtype
-    known = {torch.float32: True, torch.bfloat16: torch.ops.mkldnn._is_mkldnn_bf16_supported()}
-    if model.device.type != "cpu" or not mkldnn.is_available() or not known.get(kind, False):
-        return
+    if model.device.type != "cpu" or not mkldnn.is_available():
+        return  # a build without oneDNN lacks these operators
+    if model.dtype == torch.bfloat16:
+        fits = torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    else:
+        fits = model.dtype == torch.float32
     for name, part in model.encoder.named_modules():
-        if name.endswith(_LINEAR):
+        if fits and name.endswith(_LINEAR):
             ordered = torch.ops.mkldnn._reorder_linear_weight(part.weight.detach(), _LEAST_ROWS)
             setattr(part, _ORDERED, (_state_of(part.weight), ordered))
 

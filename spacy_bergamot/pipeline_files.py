@@ -5,8 +5,6 @@ It is the manifest.json at the top of the pipeline's folder, made when the pipel
 
 from pathlib import Path
 
-from spacy.util import get_model_meta, get_package_path, is_package
-
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.files import MANIFEST
 from spacy_bergamot.manifest import differences, write_manifest
@@ -32,17 +30,3 @@ def changed_files(folder: Path) -> list[str]:
     added = Errors.B112.format(path=folder / _BY_SPACY)
     found = differences(folder, kind=KIND, version=VERSION)
     return [problem for problem in found if problem != added]
-
-
-def folder_of(pipeline: str) -> Path:
-    """Return the folder of a pipeline, which is a path or the name of an installed package.
-
-    RAISES (BergamotError): B046 if there is none.
-    """
-    if is_package(pipeline):
-        package = get_package_path(pipeline)
-        meta = get_model_meta(package)
-        return package / f"{meta['lang']}_{meta['name']}-{meta['version']}"
-    if not Path(pipeline).is_dir():
-        raise BergamotError(Errors.B046.format(name=pipeline, reason="there is no such folder"))
-    return Path(pipeline)

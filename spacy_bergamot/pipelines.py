@@ -11,21 +11,33 @@ if TYPE_CHECKING:
 FACTORY = "bergamot_linker"
 
 
-def find_pipeline(name: str) -> Path:
-    """Return the folder of a pipeline, without loading it.
+def pipeline_folder(name: str) -> Path:
+    """Return the folder of a pipeline, whatever is in it.
 
     name (str): Installed package or folder.
     RAISES (BergamotError): B046 if there is none of that name.
     """
     import spacy
 
-    folder = Path(name)
     if spacy.util.is_package(name):
         package = spacy.util.get_package_path(name)
         meta = spacy.util.get_model_meta(package)
-        folder = package / f"{meta['lang']}_{meta['name']}-{meta['version']}"
+        return package / f"{meta['lang']}_{meta['name']}-{meta['version']}"
+    if not Path(name).is_dir():
+        reason = "it is no installed package, and no folder"
+        raise BergamotError(Errors.B046.format(name=name, reason=reason))
+    return Path(name)
+
+
+def find_pipeline(name: str) -> Path:
+    """Return the folder of a pipeline, without loading it.
+
+    name (str): Installed package or folder.
+    RAISES (BergamotError): B046 if there is none of that name, or one without a config.
+    """
+    folder = pipeline_folder(name)
     if not (folder / "config.cfg").is_file():
-        reason = "it is no installed package, and no folder with a config.cfg"
+        reason = "the folder has no config.cfg"
         raise BergamotError(Errors.B046.format(name=name, reason=reason))
     return folder
 

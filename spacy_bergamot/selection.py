@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_bergamot.alias_index import AliasIndex, expand
+from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.alias_strings import expand
 from spacy_bergamot.filters import Masks
 from spacy_bergamot.generators import Generator, Hits
 from spacy_bergamot.text_encoder import Encodes

@@ -7,7 +7,7 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from spacy_bergamot.alias_index import index_strings
+from spacy_bergamot.alias_strings import index_strings
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.distinct import group_names
 from spacy_bergamot.text_encoder import TextEncoder, fingerprint

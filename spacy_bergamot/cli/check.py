@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from spacy_bergamot.cli.app import Pipeline, bergamot, explained
-from spacy_bergamot.pipeline_files import changed_files, folder_of, list_files
+from spacy_bergamot.pipeline_files import changed_files, list_files
+from spacy_bergamot.pipelines import pipeline_folder
 
 
 @bergamot.command("check")
@@ -20,7 +21,7 @@ def check_cli(
     Nothing of the pipeline is loaded. What differs is named; the status is then 1.
     """
     with explained():
-        folder = folder_of(pipeline)
+        folder = pipeline_folder(pipeline)
         if write:
             list_files(folder)
         found = changed_files(folder)

@@ -1,6 +1,6 @@
 """The component `bergamot_mentions`: mentions by dictionary, in any language, without an NER.
 
-It carries the keys of the knowledge base's aliases, not their text: 12 bytes a name. In Chinese,
+It carries the keys of the knowledge base's aliases, not their text: 24 bytes per name. In Chinese,
 Japanese and Thai, which write no spaces, a mention may begin and end inside a token; the token is
 split there, so that entities are exact.
 """
@@ -23,7 +23,7 @@ from spacy.vocab import Vocab
 from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.languages import NO_LANGUAGE, lat
+from spacy_bergamot.languages import NO_LANGUAGE, languages_of, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import folded_windows
 from spacy_bergamot.mentions.language import Guess, guess
@@ -241,8 +241,7 @@ class BergamotMentions(Pipe):
         """Return the languages of a document, and whether it is said that it has no others."""
         given = doc.user_data.get("language") or self.settings["languages"]
         if given:
-            codes = [given] if isinstance(given, str) else given
-            return Guess([lat(code) for code in codes], True), True
+            return Guess([*map(lat, languages_of(given))], True), True
         known = {lat(code) for code in self.keys.languages if code not in NO_LANGUAGE}
         if doc.lang_ not in NO_LANGUAGE:
             return Guess([lat(doc.lang_)], True), False

@@ -1,8 +1,11 @@
 """What writing varies and meaning does not, by language."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 
-from spacy_bergamot.folding import fold_word, folded_words
+from spacy_bergamot.folding import fold_word, folded_words, stemmer
 
 SAME = [
     ("ENG", "stroke", "strokes", "STROKE", "stroke's"),
@@ -31,6 +34,11 @@ DIFFERENT = [
     ("RUS", "гипертония", "гипотония"),
     ("GER", "Leber", "Lehrer"),
     ("SPA", "no fiebre", "fiebre"),
+    ("ENG", "hepatitis A", "hepatitis"),
+    ("ENG", "protein S deficiency", "protein deficiency"),
+    ("ITA", "vitamina E", "vitamine"),
+    ("FRE", "vitamine D", "vitamine"),
+    ("RUS", "гепатит В", "гепатит"),
 ]
 
 
@@ -47,6 +55,14 @@ def test_the_same_in_other_words(language: str, names: list[str]):
 @pytest.mark.parametrize(("language", "one", "other"), DIFFERENT)
 def test_other_meanings_stay_apart(language: str, one: str, other: str):
     assert form(language, one) != form(language, other)
+
+
+def test_stemmers_are_not_shared_by_threads():
+    """PyStemmer's are not made for it."""
+    with ThreadPoolExecutor(4) as pool:
+        barrier = Barrier(4)
+        found = set(pool.map(lambda _: (barrier.wait(), id(stemmer("GER")))[1], range(4)))
+    assert len(found) == 4
 
 
 def test_words_say_where_they_are():

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 import spacy
 
-from spacy_bergamot.alias_index import AliasIndex
-from spacy_bergamot.candidates import Candidate, CandidateGenerator
+from spacy_bergamot.candidates import Candidate
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.factory import MIXED_GENERATOR
-from spacy_bergamot.filters import CandidateFilter
 from spacy_bergamot.generators import (
     DenseGenerator,
     EnsembleGenerator,
@@ -20,8 +18,6 @@ from spacy_bergamot.generators import (
 from spacy_bergamot.rerank import Mention
 from spacy_bergamot.settings import LinkerSettings
 from spacy_bergamot.text import normalize
-from spacy_bergamot.text_encoder import TextEncoder, fingerprint
-from tests.spacy_bergamot.conftest import write_concepts
 from tests.spacy_bergamot.test_linker import mark
 
 ROOT = Path(__file__).parents[2]
@@ -239,30 +235,6 @@ def test_an_explanation_names_what_was_dropped_and_why(make_nlp, generator):
     assert unknown["decision"] == "NIL"
 
 
-def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
-    nlp = make_nlp(
-        mentions=False, resolve_abbreviations=True, abbreviations={"HTN": "hypertension"}
-    )
-    linker = nlp.get_pipe("bergamot_linker")
-    doc = linker(mark(nlp, "a common cold (CC) and CC with HTN", "CC", "HTN"))
-    assert [ent.kb_id_ for ent in doc.ents] == ["C04", "C01"]
-    plain = make_nlp(mentions=False, threshold=0.999).get_pipe("bergamot_linker")
-    doc = plain(mark(nlp, "a common cold (CC) and CC with HTN", "CC", "HTN"))
-    assert {ent.kb_id_ for ent in doc.ents} == {"NIL"}
-    table = {"FA": "fever", "de": {"FA": "Herzinfarkt"}, "fr": {"FA": "aspirin"}}
-    linker = make_nlp(mentions=False, resolve_abbreviations=True, abbreviations=table).get_pipe(
-        "bergamot_linker"
-    )
-    for language, expected in {"de": "C03", "xx": "C10", "DE": "C03"}.items():
-        doc = mark(nlp, "FA", "FA")
-        doc.user_data["language"] = language
-        assert linker(doc).ents[0].kb_id_ == expected
-    german = spacy.blank("de")
-    assert linker(mark(german, "FA", "FA")).ents[0].kb_id_ == "C03"
-    explained = linker.explain("CC", context="a common cold (CC)")
-    assert explained["looked_up"] == "common cold"
-
-
 def test_related_mentions_support_each_other(make_nlp):
     rerank = {"@misc": "spacy_bergamot.CoherenceReranker.v1", "weight": 0.5, "width": 10}
     nlp = make_nlp(mentions=False, rerank=rerank, generator=DENSE, k=10)
@@ -308,24 +280,6 @@ def test_a_pipeline_with_all_of_it_survives_disk_and_pickle(make_nlp, tmp_path):
     assert expected
     for other in (spacy.load(tmp_path / "saved"), pickle.loads(pickle.dumps(nlp))):
         assert [ent._.candidates for ent in other(text).ents] == expected
-
-
-@pytest.mark.parametrize("combine", ["max", "mean", "rescored"])
-def test_an_ambiguous_alias_means_what_most_entries_say(lm: Path, tmp_path: Path, combine: str):
-    known = {
-        "C01": ("T047", {"ENG": ["cold"]}),  # its preferred name
-        "C02": ("T047", {"ENG": ["fever", "cold"], "GER": ["Cold"], "SPA": ["COLD"]}),
-        "C03": ("T047", {"ENG": ["heart", "cold"], "GER": ["Herz"]}),
-    }
-    concepts = write_concepts(tmp_path / "kb", known)
-    encoder = TextEncoder.open(lm)
-    AliasIndex.build(tmp_path / "index", concepts, encoder, lm_fingerprint=fingerprint(lm))
-    index = AliasIndex.open(tmp_path / "index")
-    parts = {"exact": ExactGenerator(), "lexical": LexicalGenerator(), "dense": DenseGenerator()}
-    mix = EnsembleGenerator(parts, combine=combine)
-    generator = CandidateGenerator(encoder, index, CandidateFilter(), k=3, generator=mix)
-    found = generator.generate([("cold", "")])[0]
-    assert [(c.concept_id, c.score) for c in found] == [("C02", 1), ("C01", 1), ("C03", 1)]
 
 
 def test_the_order_in_the_config_means_nothing():

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from spacy_bergamot.kb_import.packed import BROKEN, unpacked
+from spacy_bergamot.kb_import.archives import BROKEN, unpacked
 from spacy_bergamot.languages import LANGUAGES
 from training.errors import BergamotError, Errors
 

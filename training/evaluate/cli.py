@@ -10,7 +10,7 @@ from spacy_bergamot.files import atomic_file
 from spacy_bergamot.pipelines import find_pipeline
 from training.evaluate.metrics import GOLDS
 from training.evaluate.protocols import PROTOCOLS
-from training.evaluate.results import Choices, known_by_heart
+from training.evaluate.results import Choices, aliases_among_mentions
 from training.evaluate.run import OUT_OF_KB, run_evaluation
 from training.evaluate.systems import Systems
 
@@ -106,7 +106,7 @@ def render(report: dict[str, Any]) -> str:
     if skipped:
         counts = ", ".join(f"{n} {reason}" for reason, n in skipped.items())
         tables.append(f"Not read or out of the dictionary ({report['out_of_kb']}): {counts}")
-    return "\n".join([*tables, *known_by_heart(report)])
+    return "\n".join([*tables, *aliases_among_mentions(report)])
 
 
 def named(entry: str) -> tuple[str, str]:

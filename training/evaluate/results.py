@@ -141,7 +141,7 @@ class Results:
         }
 
 
-def known_by_heart(figures: dict[str, Any]) -> list[str]:
+def aliases_among_mentions(figures: dict[str, Any]) -> list[str]:
     """Say of every pipeline how many mentions its own dictionary has: there it can hardly fail."""
     return [
         f"{about['own']:.1f} % of the mentions are aliases of {name}'s own dictionary: its "

@@ -5,13 +5,13 @@ from typing import IO
 
 from tqdm import tqdm
 
+from spacy_bergamot.kb_import.archives import BROKEN, members
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
 from spacy_bergamot.kb_import.ontology.obo import read_obo
 from spacy_bergamot.kb_import.ontology.obographs import read_obographs
 from spacy_bergamot.kb_import.ontology.orphadata import read_orphadata
 from spacy_bergamot.kb_import.ontology.records import Records
 from spacy_bergamot.kb_import.ontology.tables import read_jsonl, read_table
-from spacy_bergamot.kb_import.packed import BROKEN, members
 
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 

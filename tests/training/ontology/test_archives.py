@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_bergamot.kb_import import packed
+from spacy_bergamot.kb_import import archives
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from spacy_bergamot.kb_import.rrf import open_release
 from tests.training.preprocess.conftest import name, write_release
@@ -104,7 +104,7 @@ def test_a_changed_byte_of_a_packed_release_is_an_error(tmp_path: Path, packing:
     "file", ["a.json.gz", "a.jsonl.gz", "a.csv.gz", "a.obo.gz", "a.xml.gz", "a.zip", "a.tar.bz2"]
 )
 def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch, file: str):
-    monkeypatch.setattr(packed, "_ALWAYS", 1 << 20)
+    monkeypatch.setattr(archives, "_ALWAYS", 1 << 20)
     start = {".csv": "id,name\n", ".obo": "format-version: 1.2\n", ".xml": "<JDBOR>"}
     text = start.get(Path(file.removesuffix(".gz")).suffix, "") + " " * (8 << 20)
     made = {"a.zip": zipped(text, "a.json"), "a.tar.bz2": tarred(text, "a.json", "w:bz2")}
@@ -114,7 +114,7 @@ def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch, file: 
 
 
 def test_a_packed_corpus_has_the_same_bound(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(packed, "_ALWAYS", 1 << 20)
+    monkeypatch.setattr(archives, "_ALWAYS", 1 << 20)
     path = tmp_path / "a.PubTator.gz"
     path.write_bytes(gzip.compress(b"1|t|" + b" " * (8 << 20)))
     with pytest.raises(BergamotError, match="T238"):
@@ -147,16 +147,16 @@ def test_malformed_lines_stop_early_where_sound_ones_cannot_make_up_for_them(tmp
 
 @pytest.mark.parametrize("file", ["a.obo.gz", "a.zip", "a.tar.gz"])
 def test_a_reader_that_stops_early_misses_no_damage(tmp_path: Path, monkeypatch, file: str):
-    monkeypatch.setattr(packed, "_PIECE", 64)
+    monkeypatch.setattr(archives, "_PIECE", 64)
     path = tmp_path / file
     path.write_bytes(PACKED[file])
 
     def starts() -> list[bytes]:
-        return [stream.read(5) for _, stream in packed.members(path)]
+        return [stream.read(5) for _, stream in archives.members(path)]
 
     assert starts()[0] == b"[Term"
     data = bytearray(PACKED[file])
     data[len(data) * 2 // 3] ^= 16
     path.write_bytes(data)
-    with pytest.raises(packed.BROKEN):
+    with pytest.raises(archives.BROKEN):
         starts()
