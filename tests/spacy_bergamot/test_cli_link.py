@@ -232,7 +232,7 @@ def test_the_linker_drops_no_batch_for_one_document(make_nlp):
     dropped: list[Doc] = []
     nlp.set_error_handler(lambda name, pipe, docs, error: dropped.extend(docs))
     docs = [nlp.make_doc("fever") for _ in range(5)]
-    docs[2].user_data["language"] = ["no", "language"]
+    docs[2].user_data["language"] = 5
     found = list(nlp.pipe(docs))
     assert (len(found), len(dropped)) == (4, 1)
     assert all(doc.ents[0].kb_id_ == "C10" for doc in found)
