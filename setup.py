@@ -50,6 +50,7 @@ setup(
         "spacy_bergamot.cli",
         "spacy_bergamot.encoder",
         "spacy_bergamot.engines",
+        "spacy_bergamot.finder",
         "spacy_bergamot.kb_import",
         "spacy_bergamot.kb_import.ontology",
         "spacy_bergamot.mentions",
@@ -86,11 +87,13 @@ setup(
         "spacy_factories": [
             "bergamot_linker = spacy_bergamot.factory:make_linker",
             "bergamot_mentions = spacy_bergamot.mentions:make_mentions",
+            "bergamot_finder = spacy_bergamot.finder:make_finder",
             "bergamot_entity_linker = spacy_bergamot.entity_linker:make_entity_linker",
         ],
         "spacy_misc": [
             "spacy_bergamot.LanguageModel.v1 = spacy_bergamot.loaders:language_model",
             "spacy_bergamot.AliasIndex.v1 = spacy_bergamot.loaders:alias_index",
+            "spacy_bergamot.Finder.v1 = spacy_bergamot.loaders:finder",
             "spacy_bergamot.ConceptTable.v1 = spacy_bergamot.loaders:concept_table",
             "spacy_bergamot.ExactGenerator.v1 = spacy_bergamot.generators:make_exact",
             "spacy_bergamot.LexicalGenerator.v1 = spacy_bergamot.generators:make_lexical",

@@ -227,6 +227,10 @@ class Errors(metaclass=Coded):
         "{path} is no language model in 4 bits: {reason}. Install its package anew, or name "
         "another base language model."
     )
+    B130 = (
+        "[initialize.components.{name}] needs a trained finder: give finder, "
+        "spacy_bergamot.Finder.v1, with the folder that `python -m training finder` made."
+    )
 
 
 class Warnings(metaclass=Coded):

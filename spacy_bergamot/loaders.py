@@ -88,6 +88,11 @@ def concept_table(path: str) -> Callable[[], ConceptTable]:
     return lambda: ConceptTable.open(path)
 
 
+def finder(path: str) -> Callable[[], Path]:
+    """Name the folder of a trained mention finder."""
+    return lambda: Path(path)
+
+
 def forget_paths() -> Callable[[Any], Any]:
     """Clear `[paths]` of a pipeline's config, so that no path of this machine is packaged.
 

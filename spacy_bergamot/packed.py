@@ -83,11 +83,19 @@ def embed_packed(model: Any, tokens: Sequence[Sequence[int]], pooling: str) -> T
     tokens: Token ids of every name, none empty; names of equal length are best adjacent.
     pooling (str): "cls" or "mean". The last layer is computed for the first token alone with "cls".
     """
+    hidden, shapes = input_packed(model, tokens)
+    return encode_packed(model, hidden, shapes, pooling)
+
+
+def input_packed(model: Any, tokens: Sequence[Sequence[int]]) -> tuple[Tensor, Shapes]:
+    """Return the input embeddings of texts on end, as `encode_packed` takes them.
+
+    tokens: Token ids of every text, none empty; texts of equal length are best adjacent.
+    """
     ids = [torch.tensor(list(run), device=model.device) for _, run in groupby(tokens, len)]
     shapes = [(len(run), run.shape[1]) for run in ids]
     rows = even_rows(sum(names * length for names, length in shapes), model)
-    hidden = _stacked([model.embeddings(input_ids=run).flatten(0, 1) for run in ids], rows)
-    return encode_packed(model, hidden, shapes, pooling)
+    return _stacked([model.embeddings(input_ids=run).flatten(0, 1) for run in ids], rows), shapes
 
 
 def even_rows(count: int, model: Any) -> int:
@@ -119,16 +127,23 @@ def encode_packed(model: Any, hidden: Tensor, shapes: Shapes, pooling: str) -> T
         the last name's are computed and left out.
     shapes: (names, tokens per name) of every run of names of equal length.
     """
-    *layers, last = model.encoder.layer
-    for layer in layers:
-        hidden = _layer(layer, hidden, shapes, hidden, shapes)
     if pooling == "cls":
+        *layers, last = model.encoder.layer
+        for layer in layers:
+            hidden = _layer(layer, hidden, shapes, hidden, shapes)
         count = sum(names for names, _ in shapes)
         first = _stacked([run[:, 0] for run in _runs(hidden, shapes)], even_rows(count, model))
         pooled = _layer(last, first, [(names, 1) for names, _ in shapes], hidden, shapes)
         return pooled[:count].float()
-    hidden = _layer(last, hidden, shapes, hidden, shapes)
+    hidden = hidden_packed(model, hidden, shapes)
     return torch.cat([run.float().mean(1) for run in _runs(hidden, shapes)])
+
+
+def hidden_packed(model: Any, hidden: Tensor, shapes: Shapes) -> Tensor:
+    """Return the last layer's hidden states (tokens, dim) of texts on end; see `encode_packed`."""
+    for layer in model.encoder.layer:
+        hidden = _layer(layer, hidden, shapes, hidden, shapes)
+    return hidden
 
 
 def _layer(layer: Any, rows: Tensor, row_shapes: Shapes, hidden: Tensor, shapes: Shapes) -> Tensor:

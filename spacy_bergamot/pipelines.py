@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 FACTORY = "bergamot_linker"
+_WITH_DEVICE = (FACTORY, "bergamot_finder")
 
 
 def pipeline_folder(name: str) -> Path:
@@ -46,7 +47,7 @@ def load_pipeline(name: str, *, device: str | None = None) -> "Language":
     """Load a pipeline.
 
     name (str): Installed package or folder.
-    device (str | None): Of its linkers' language models; None for what the config says.
+    device (str | None): Of its language models; None for what the config says.
     RAISES (BergamotError): B046 if there is none of that name, or its files cannot be read.
     """
     import spacy
@@ -55,8 +56,8 @@ def load_pipeline(name: str, *, device: str | None = None) -> "Language":
     settings: dict[str, Any] = {}
     if device is not None:
         components: dict[str, Any] = spacy.util.load_config(folder / "config.cfg")["components"]
-        linkers = (key for key, of in components.items() if of.get("factory") == FACTORY)
-        settings = {"components": {key: {"device": device} for key in linkers}}
+        models = (key for key, of in components.items() if of.get("factory") in _WITH_DEVICE)
+        settings = {"components": {key: {"device": device} for key in models}}
     try:
         return spacy.load(name, config=settings)
     except BergamotError:

@@ -19,6 +19,7 @@ from training.encode import encode_cli
 from training.evaluate.cli import evaluate_cli
 from training.evaluate.links_cli import evaluate_links_cli
 from training.evaluate.report.cli import evaluate_report_cli
+from training.finder.cli import finder_cli, silver_cli
 from training.kb import kb_cli
 from training.pairs import export_pairs_cli, pairs_cli
 from training.preprocess.cli import preprocess_cli
@@ -45,6 +46,8 @@ app.command(
     "ablation", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
 )(ablation_cli)
 app.command("corpus")(corpus_cli)
+app.command("silver")(silver_cli)
+app.command("finder")(finder_cli)
 app.command("encode")(encode_cli)
 app.command("shrink")(shrink_cli)
 app.command("evaluate")(evaluate_cli)

@@ -1,0 +1,166 @@
+"""The component `bergamot_finder`: mentions by a trained token classifier, in any language.
+
+It is a language model of its own, trained by `python -m training finder`. Put `bergamot_mentions`
+behind it: names of the knowledge base that it does not find are marked there.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import filter_spans, minibatch
+from spacy.vocab import Vocab
+
+from spacy_bergamot.bundle import FileBundle
+from spacy_bergamot.bundle_pipe import BundlePipe
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.finder.decode import decode
+from spacy_bergamot.finder.pieces import read_pieces
+from spacy_bergamot.finder.tagger import Tagger
+from spacy_bergamot.mentions import Place, exact_spans
+
+
+@Language.factory(
+    "bergamot_finder",
+    assigns=["doc.ents"],
+    default_config={
+        "threshold": 0.5,
+        "spans_key": None,
+        "device": "cpu",
+        "precision": "fp32",
+        "batch_pieces": 4096,
+    },
+)
+def make_finder(
+    nlp: Language,
+    name: str,
+    threshold: float,
+    spans_key: str | None,
+    device: str,
+    precision: str,
+    batch_pieces: int,
+) -> "BergamotFinder":
+    """Make a mention finder; see `BergamotFinder` for the settings."""
+    return BergamotFinder(
+        nlp.vocab,
+        name,
+        threshold=threshold,
+        spans_key=spans_key,
+        device=device,
+        precision=precision,
+        batch_pieces=batch_pieces,
+    )
+
+
+class BergamotFinder(BundlePipe):
+    """Mark the mentions that a trained token classifier finds.
+
+    Entities that are there already stay. In scripts without spaces tokens are split where mentions
+    begin and end.
+
+    threshold (float): Least probability of a mention, the mean of its words'.
+    spans_key (str | None): Write `doc.spans[spans_key]` instead of `doc.ents`.
+    device (str): "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
+    precision (str): "fp32" or "bf16", faster on processors that have it.
+    batch_pieces (int): Pieces of words per forward pass.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        name: str = "bergamot_finder",
+        *,
+        threshold: float = 0.5,
+        spans_key: str | None = None,
+        device: str = "cpu",
+        precision: str = "fp32",
+        batch_pieces: int = 4096,
+    ) -> None:
+        settings = {
+            "threshold": threshold,
+            "spans_key": spans_key,
+            "device": device,
+            "precision": precision,
+            "batch_pieces": batch_pieces,
+        }
+        super().__init__(vocab, name, settings)
+        self._tagger: Tagger | None = None
+
+    @property
+    def tagger(self) -> Tagger:
+        """The token classifier. RAISES (BergamotError): B030 if there is none."""
+        if self._tagger is None:
+            raise BergamotError(Errors.B030.format(name=self.name))
+        return self._tagger
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Mark the mentions of a document; it is another one where tokens had to be split."""
+        return next(iter(self._mark([doc])))
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
+        """Mark the mentions of documents; one that fails goes to the error handler."""
+        handle = self.get_error_handler()
+        for batch in minibatch(stream, size=batch_size):
+            docs = list(batch)
+            try:
+                yield from self._mark(docs)
+            except Exception:
+                for doc in docs:  # the others are not lost for one
+                    try:
+                        yield self(doc)
+                    except Exception as reason:
+                        handle(self.name, self, [doc], reason)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        finder: Callable[[], Path] | None = None,
+    ) -> None:
+        """Take a trained finder: spacy_bergamot.Finder.v1."""
+        if finder is None:
+            raise BergamotError(Errors.B130.format(name=self.name))
+        bundle = FileBundle.temporary()
+        FileBundle(finder()).copy_to(bundle.path)
+        self.take(bundle)
+
+    def take(self, bundle: FileBundle) -> "BergamotFinder":
+        """Take a trained finder's files."""
+        facts = {key: self.settings[key] for key in ("device", "precision")}
+        self._tagger = Tagger.open(bundle.path, **facts)
+        self.bundle = bundle
+        return self
+
+    def _mark(self, docs: list[Doc]) -> list[Doc]:
+        tagger, least = self.tagger, self.settings["threshold"]
+        read = [read_pieces(doc, tagger.tokenizer) for doc in docs]
+        scores = tagger.log_probabilities(read, batch_pieces=self.settings["batch_pieces"])
+        marked = []
+        for doc, pieces, of in zip(docs, read, scores, strict=True):
+            places = [
+                Place(int(pieces.starts[m.first]), int(pieces.ends[m.stop - 1]), label)
+                for m in decode(of)
+                if m.probability >= least
+                for label in [tagger.labels[m.label]]
+            ]
+            marked.append(self._written(doc, places))
+        return marked
+
+    def _written(self, doc: Doc, places: list[Place]) -> Doc:
+        doc, spans = exact_spans(doc, places)
+        found, key = [span for span in spans if span], self.settings["spans_key"]
+        if key is not None:
+            doc.spans[key] = found
+        else:
+            doc.set_ents(_beside(doc, found))
+        return doc
+
+
+def _beside(doc: Doc, found: list) -> list:
+    """Return the entities of a document, and what of the found spans overlaps none of them."""
+    taken = {token.i for ent in doc.ents for token in ent}
+    free = [span for span in filter_spans(found) if not any(t.i in taken for t in span)]
+    return [*doc.ents, *free]

@@ -1,0 +1,162 @@
+"""A finder trained on invented sentences: found, saved, resumed, silver."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from typer.testing import CliRunner
+
+from spacy_bergamot.build import build_pipeline
+from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.finder.pieces import read_pieces
+from spacy_bergamot.text_encoder import open_tokenizer
+from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
+from training.__main__ import app
+from training.errors import BergamotError
+from training.finder.examples import UNKNOWN, Swaps, example_of, recased
+from training.finder.train import Recipe, train_finder
+
+RECIPE = Recipe(epochs=8, batch_pieces=64, learn_rate=5e-3, swap_share=0.0, recase_share=0.0)
+SENTENCES = ["the heart has {} .", "{} and {} .", "no {} .", "aspirin , {} ."]
+NAMES = [
+    name for _, (kind, by) in CONCEPTS.items() if kind in ("T047", "T184") for name in by["ENG"]
+]
+
+
+def gold(count: int = 200, seed: int = 0) -> list[Doc]:
+    """Return sentences with the disorders of the invented knowledge base."""
+    nlp, draw = spacy.blank("xx"), random.Random(seed)
+    docs = []
+    for _ in range(count):
+        text, places = "", []
+        before, *parts = draw.choice(SENTENCES).split("{}")
+        text = before
+        for part in parts:
+            name = draw.choice(NAMES)
+            places.append((len(text), len(text) + len(name)))
+            text += name + part
+        doc = nlp(text)
+        doc.set_ents([doc.char_span(*place, label="DISO") for place in places])
+        docs.append(doc)
+    return docs
+
+
+@pytest.fixture(scope="module")
+def lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_lm(tmp_path_factory.mktemp("finder") / "lm")
+
+
+@pytest.fixture(scope="module")
+def trained(lm: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    output = tmp_path_factory.mktemp("trained")
+    return output, train_finder(gold(), gold(20, seed=1), lm, output, RECIPE)
+
+
+def test_it_learns(trained):
+    _, scores = trained
+    assert scores["strict_f"] > 90
+    assert scores["partial_f"] >= scores["strict_f"]
+
+
+def test_an_interrupted_run_ends_as_one_that_was_not(trained, lm, tmp_path, monkeypatch):
+    from training.finder import train as module
+
+    kept = module.save_checkpoint
+
+    def killed(root: Path, *, step: int, **rest: Any) -> Path:
+        path = kept(root, step=step, **rest)
+        if step == 3:
+            raise KeyboardInterrupt
+        return path
+
+    monkeypatch.setattr(module, "save_checkpoint", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train_finder(gold(), gold(20, seed=1), lm, tmp_path, RECIPE)
+    assert not (tmp_path / "finder").exists()
+    monkeypatch.undo()
+    train_finder(gold(), gold(20, seed=1), lm, tmp_path, RECIPE)
+    whole = (trained[0] / "finder/model.safetensors").read_bytes()
+    assert (tmp_path / "finder/model.safetensors").read_bytes() == whole
+    with pytest.raises(BergamotError, match="T207"):
+        train_finder(gold(), [], lm, tmp_path, Recipe(epochs=9))
+
+
+def test_tags_of_units(lm):
+    tokenizer = open_tokenizer(lm, 1 << 31)
+    nlp = spacy.blank("xx")
+    doc = nlp("the common cold again")
+    doc.set_ents([doc.char_span(4, 15, label="DISO")], missing=[doc[3:4]], default="outside")
+    assert example_of(doc, tokenizer, ["DISO"]).tags.tolist() == [0, 1, 2, UNKNOWN]
+    doc = nlp("心肌梗死、糖尿病")
+    assert len(read_pieces(doc, tokenizer).firsts) == 3  # two words are a piece each
+
+
+def test_names_of_other_languages_take_the_place_of_mentions(tmp_path):
+    table = ConceptTable.open(write_concepts(tmp_path / "kb"))
+    nlp = spacy.blank("xx")
+    doc = nlp("no heart attack .")
+    doc.set_ents([doc.char_span(3, 15, label="DISO", kb_id="C03")])
+    swaps = Swaps(table, ["C03", "unknown"])
+    draw = random.Random(0)
+    texts = {swaps.swapped(nlp, doc, 1.0, draw).text for _ in range(100)}
+    names = [name for by in CONCEPTS["C03"][1].values() for name in by]
+    assert texts == {f"no {name} ." for name in names}
+    for _ in range(20):
+        made = swaps.swapped(nlp, doc, 1.0, draw)
+        assert [(ent.text, ent.label_, ent.kb_id_) for ent in made.ents] == [
+            (made.text[3:-2], "DISO", "C03")
+        ]
+    assert swaps.swapped(nlp, doc, 0.0, draw).text == doc.text
+
+
+def test_a_text_in_capitals_keeps_its_mentions():
+    nlp = spacy.blank("xx")
+    doc = nlp("No heart attack.")
+    doc.set_ents([doc.char_span(3, 15, label="DISO")])
+    texts = {recased(doc, random.Random(seed)).text for seed in range(9)}
+    assert texts == {"NO HEART ATTACK.", "no heart attack."}
+    made = recased(doc, random.Random(0))
+    assert [ent.text.lower() for ent in made.ents] == ["heart attack"]
+
+
+def test_silver_and_training_by_command(trained, lm, tmp_path):
+    build_pipeline(lm=lm, concepts=write_concepts(tmp_path / "kb")).to_disk(tmp_path / "p")
+    lines = [{"text": "Fieber, no cold", "language": "de"}, {"text": "the heart"}, {"text": " "}]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def run(*arguments: Any, status: int = 0) -> str:
+        result = CliRunner().invoke(app, [*map(str, arguments)])
+        if status and isinstance(result.exception, BergamotError):
+            return str(result.exception)
+        assert result.exit_code == status, result.output
+        return result.output
+
+    silver = tmp_path / "silver.spacy"
+    command = ("silver", tmp_path / "p", tmp_path / "texts.jsonl", "--output", silver)
+    output = run(*command)
+    assert "1 mentions, 2 texts, 1 texts that are empty or unreadable" in output
+    nlp = spacy.blank("xx")
+    docs = list(DocBin().from_disk(silver).get_docs(nlp.vocab))
+    assert [(ent.text, ent.label_) for ent in docs[0].ents] == [("Fieber", "DISO")]
+    assert not docs[1].ents  # "heart" is a name, but of anatomy
+    run(*command, "--finder", trained[0] / "finder")
+    doc, *_ = DocBin().from_disk(silver).get_docs(nlp.vocab)
+    assert {"Fieber", "cold"} <= {ent.text for ent in doc.ents}
+    assert "T300" in run(*command, "--label", "PROC", status=1)
+    without = spacy.blank("xx")
+    without.add_pipe("sentencizer")
+    without.to_disk(tmp_path / "without")
+    command = ("silver", tmp_path / "without", tmp_path / "texts.jsonl", "--output", silver)
+    assert "T301" in run(*command, status=1)
+
+    DocBin(docs=gold()).to_disk(tmp_path / "gold.spacy")
+    output = run(
+        "finder", tmp_path / "gold.spacy", silver, "--output", tmp_path / "out", "--lm", lm,
+        "--dev", silver, "--concepts", tmp_path / "kb", "--epochs", 1, "--batch-pieces", 256,
+    )  # fmt: skip
+    assert "strict_f" in output
+    assert (tmp_path / "out/finder/manifest.json").is_file()

@@ -1,0 +1,103 @@
+"""Silver documents: marked by the knowledge base, and by a finder that was trained before."""
+
+from collections.abc import Iterable, Iterator
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_bergamot.finder import BergamotFinder
+from spacy_bergamot.linker import BergamotLinker
+from spacy_bergamot.text import normalize
+from training.errors import BergamotError, Errors
+
+SPANS = "found"
+_SURE, _POSSIBLE = 0.65, 0.55
+"""Scores of the nearest concept from which what is no name is a mention, and may be one."""
+
+Place = tuple[int, int]
+
+
+class Marker:
+    """Marks texts with what is known of them, for a finder to learn from.
+
+    - A name of a concept of the wanted group is a mention, one of another group is none.
+    - What only the finder marks is a mention if the linker's nearest concept is of the wanted group
+      and near enough; it is none if that is of another group. Else nobody knows, and it is left
+      open; but if nothing is near it, in a text without any mention, it is none: a rare word of
+      another field.
+    - Of two mentions that overlap, the longer is one. All else is outside.
+
+    nlp (Language): Pipeline with `bergamot_mentions` and `bergamot_linker`.
+    finder (BergamotFinder | None): Writes `doc.spans["found"]`.
+    label (str): The wanted semantic group.
+    """
+
+    def __init__(self, nlp: Language, finder: BergamotFinder | None, label: str) -> None:
+        self.nlp = nlp
+        self.finder = finder
+        self.label = label
+        linkers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, BergamotLinker)]
+        if not linkers:
+            raise BergamotError(Errors.T301.format(names=", ".join(nlp.pipe_names)))
+        self.linker = linkers[0]
+        self.names = [pipe for _, pipe in nlp.pipeline if not isinstance(pipe, BergamotLinker)]
+
+    def mark(self, texts: Iterable[tuple[str, str]]) -> Iterator[Doc]:
+        """Yield the documents of (language, text) pairs; an empty language is found out."""
+        for language, text in texts:
+            doc = self.nlp.make_doc(text)
+            doc.user_data["language"] = language
+            if self.finder is not None:
+                doc = self.finder(doc)
+            guessed = _places(doc.spans.get(SPANS, ()))
+            for pipe in self.names:
+                doc = pipe(doc)
+            ours = _places(ent for ent in doc.ents if ent.label_ == self.label)
+            others = _places(ent for ent in doc.ents if ent.label_ != self.label)
+            guessed = [p for p in guessed if not _overlaps(p, others) or _overlaps(p, ours)]
+            new = [place for place in guessed if not _overlaps(place, ours)]
+            longer = [place for place in guessed if _overlaps(place, ours)]
+            sure, possible, far = self._judged(doc, new)
+            mentions = _longest([*ours, *longer, *sure])
+            yield self._written(doc, mentions, [*possible, *(far if mentions else ())])
+
+    def _judged(self, doc: Doc, places: list[Place]) -> tuple[list[Place], ...]:
+        """Return which places are surely mentions, which may be, and near which nothing is."""
+        sure: list[Place] = []
+        possible: list[Place] = []
+        far: list[Place] = []
+        if not places:
+            return sure, possible, far
+        texts = [normalize(doc.text[start:end]) for start, end in places]
+        found = self.linker.generator.generate([(text, "") for text in texts])
+        for place, candidates in zip(places, found, strict=True):
+            score = candidates[0].score if candidates else 0.0
+            if score < _SURE:
+                (possible if score >= _POSSIBLE else far).append(place)
+            elif self.label in self.linker.kb.cui_to_entity[candidates[0].concept_id].groups:
+                sure.append(place)
+        return sure, possible, far
+
+    def _written(self, doc: Doc, mentions: list[Place], unsure: list[Place]) -> Doc:
+        spans = [doc.char_span(*place, label=self.label) for place in mentions]
+        ents = [span for span in spans if span is not None]
+        missing = [doc.char_span(*place) for place in unsure if not _overlaps(place, mentions)]
+        doc.spans.clear()
+        doc.set_ents(ents, missing=[span for span in missing if span], default="outside")
+        return doc
+
+
+def _places(spans: Iterable) -> list[Place]:
+    return [(span.start_char, span.end_char) for span in spans]
+
+
+def _overlaps(place: Place, others: Iterable[Place]) -> bool:
+    return any(start < place[1] and place[0] < end for start, end in others)
+
+
+def _longest(places: Iterable[Place]) -> list[Place]:
+    kept: list[Place] = []
+    for place in sorted(set(places), key=lambda place: (place[0] - place[1], place)):
+        if not _overlaps(place, kept):
+            kept.append(place)
+    return sorted(kept)
