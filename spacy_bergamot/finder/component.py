@@ -7,8 +7,9 @@ behind it: names of the knowledge base that it does not find are marked there.
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import filter_spans, minibatch
 from spacy.vocab import Vocab
@@ -17,7 +18,7 @@ from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.bundle_pipe import BundlePipe
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.finder.decode import decode
-from spacy_bergamot.finder.pieces import read_pieces
+from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.finder.tagger import Tagger
 from spacy_bergamot.mentions import Place, exact_spans
 
@@ -27,6 +28,7 @@ from spacy_bergamot.mentions import Place, exact_spans
     assigns=["doc.ents"],
     default_config={
         "threshold": 0.5,
+        "agreement": None,
         "spans_key": None,
         "device": "cpu",
         "precision": "fp32",
@@ -37,6 +39,7 @@ def make_finder(
     nlp: Language,
     name: str,
     threshold: float,
+    agreement: float | None,
     spans_key: str | None,
     device: str,
     precision: str,
@@ -47,6 +50,7 @@ def make_finder(
         nlp.vocab,
         name,
         threshold=threshold,
+        agreement=agreement,
         spans_key=spans_key,
         device=device,
         precision=precision,
@@ -57,10 +61,13 @@ def make_finder(
 class BergamotFinder(BundlePipe):
     """Mark the mentions that a trained token classifier finds.
 
-    Entities that are there already stay. In scripts without spaces tokens are split where mentions
-    begin and end.
+    Entities that are there already stay, unless `agreement` is given. In scripts without spaces
+    tokens are split where mentions begin and end.
 
     threshold (float): Least probability of a mention, the mean of its words'.
+    agreement (float | None): Least probability of an entity that is there, with a label that the
+        finder knows, to be in a mention; one below it goes, and so does one that overlaps a mention
+        of the finder's. Put `bergamot_mentions` in front then.
     spans_key (str | None): Write `doc.spans[spans_key]` instead of `doc.ents`.
     device (str): "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
     precision (str): "fp32" or "bf16", faster on processors that have it.
@@ -73,6 +80,7 @@ class BergamotFinder(BundlePipe):
         name: str = "bergamot_finder",
         *,
         threshold: float = 0.5,
+        agreement: float | None = None,
         spans_key: str | None = None,
         device: str = "cpu",
         precision: str = "fp32",
@@ -80,6 +88,7 @@ class BergamotFinder(BundlePipe):
     ) -> None:
         settings = {
             "threshold": threshold,
+            "agreement": agreement,
             "spans_key": spans_key,
             "device": device,
             "precision": precision,
@@ -146,21 +155,39 @@ class BergamotFinder(BundlePipe):
                 if m.probability >= least
                 for label in [tagger.labels[m.label]]
             ]
-            marked.append(self._written(doc, places))
+            marked.append(self._written(doc, places, _Doubt(pieces, of)))
         return marked
 
-    def _written(self, doc: Doc, places: list[Place]) -> Doc:
+    def _written(self, doc: Doc, places: list[Place], doubt: "_Doubt") -> Doc:
         doc, spans = exact_spans(doc, places)
         found, key = [span for span in spans if span], self.settings["spans_key"]
         if key is not None:
             doc.spans[key] = found
-        else:
-            doc.set_ents(_beside(doc, found))
+            return doc
+        found = filter_spans(found)
+        kept = list(doc.ents)
+        if (least := self.settings["agreement"]) is not None:
+            mentions = {token.i for span in found for token in span}
+            kept = [
+                ent
+                for ent in kept
+                if ent.label_ not in self.tagger.labels
+                or not (mentions.intersection(range(ent.start, ent.end)) or doubt(ent) > 1 - least)
+            ]
+        taken = {token.i for ent in kept for token in ent}
+        free = [span for span in found if not taken.intersection(range(span.start, span.end))]
+        doc.set_ents([*kept, *free])
         return doc
 
 
-def _beside(doc: Doc, found: list) -> list:
-    """Return the entities of a document, and what of the found spans overlaps none of them."""
-    taken = {token.i for ent in doc.ents for token in ent}
-    free = [span for span in filter_spans(found) if not any(t.i in taken for t in span)]
-    return [*doc.ents, *free]
+class _Doubt:
+    """How likely it is that a span is outside of mentions: the mean of its units'."""
+
+    def __init__(self, pieces: Pieces, scores: np.ndarray) -> None:
+        self.pieces = pieces
+        self.outside = np.exp(scores[:, 0])
+
+    def __call__(self, span: Span) -> float:
+        first = int(np.searchsorted(self.pieces.ends, span.start_char, side="right"))
+        stop = int(np.searchsorted(self.pieces.starts, span.end_char, side="left"))
+        return float(self.outside[first:stop].mean()) if first < stop else 1.0

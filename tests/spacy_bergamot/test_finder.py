@@ -86,6 +86,17 @@ def test_entities_that_are_there_stay(nlp, monkeypatch):
     assert found(pipe(doc)) == [("cold", "OTHER"), ("fever", "DISO")]
 
 
+def test_entities_that_it_doubts_go(nlp, monkeypatch):
+    pipe = nlp.get_pipe("bergamot_finder")
+    pipe.settings["agreement"] = 0.2
+    says(pipe, {"common": "B-DISO", "cold": "I-DISO", "MRI": "B-PROC"}, monkeypatch)
+    doc = nlp.make_doc("common cold, fever MRI, MRI")
+    places = [(7, 11, "DISO"), (13, 18, "DISO"), (19, 22, "ANAT"), (24, 27, "PROC")]
+    doc.ents = [doc.char_span(start, end, label=label) for start, end, label in places]
+    expected = [("common cold", "DISO"), ("MRI", "ANAT"), ("MRI", "PROC")]
+    assert found(pipe(doc)) == expected
+
+
 def test_what_is_unlikely_is_not_marked(nlp, monkeypatch):
     pipe = nlp.get_pipe("bergamot_finder")
     says(pipe, {"cold": "B-DISO"}, monkeypatch)
