@@ -26,7 +26,7 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.languages import NO_LANGUAGE, languages_of, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import folded_windows
-from spacy_bergamot.mentions.language import Guess, guess
+from spacy_bergamot.mentions.language import Guess, guess, stop_words
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
 
@@ -44,6 +44,7 @@ Place = tuple[int, int, str]
         "max_tokens": 8,
         "min_length": 3,
         "groups": [],
+        "groups_discard": ["ACTI", "CONC", "GENE", "GEOG", "OBJC", "OCCU", "ORGA"],
         "languages": [],
         "folded": True,
         "spans_key": None,
@@ -55,6 +56,7 @@ def make_mentions(
     max_tokens: int,
     min_length: int,
     groups: list[str],
+    groups_discard: list[str],
     languages: list[str],
     folded: bool,
     spans_key: str | None,
@@ -66,6 +68,7 @@ def make_mentions(
         max_tokens=max_tokens,
         min_length=min_length,
         groups=groups,
+        groups_discard=groups_discard,
         languages=languages,
         folded=folded,
         spans_key=spans_key,
@@ -81,14 +84,17 @@ class BergamotMentions(Pipe):
     """Mark the longest aliases from left to right, labelled with their semantic group or MENTION.
 
     Entities that are there already stay. A name in capitals of up to five characters, such as an
-    abbreviation, matches capitals only. A document with `doc.user_data["language"]`, a code or a
+    abbreviation, matches capitals only, and a stop word of the document's language is no mention,
+    unless it is in capitals. A document with `doc.user_data["language"]`, a code or a
     list of them, is read for the names of these languages alone. One that does not say it is read
     for the names of its pipeline's language, or else of the one that it seems to be in; of other
     languages it has the names that are no short words.
 
     max_tokens (int): Longest mention; in scripts without spaces, three times as many characters.
     min_length (int): Shortest mention in characters; in scripts without spaces 2.
-    groups (list[str]): Semantic groups to mark; all where empty.
+    groups (list[str]): Semantic groups to mark; where empty all but those of groups_discard.
+    groups_discard (list[str]): Groups that are not marked unless `groups` names them: those that
+        say nothing of a patient, such as concepts and ideas ("single", "severe") and places.
     languages (list[str]): Languages of the names to mark, as GER or de, of documents that do not
         say theirs; all where empty. Names without a language are always marked.
     folded (bool): Mark names that are written otherwise too, by the rules of the document's
@@ -104,6 +110,7 @@ class BergamotMentions(Pipe):
         max_tokens: int = 8,
         min_length: int = 3,
         groups: Iterable[str] = (),
+        groups_discard: Iterable[str] = (),
         languages: Iterable[str] = (),
         folded: bool = True,
         spans_key: str | None = None,
@@ -114,6 +121,7 @@ class BergamotMentions(Pipe):
             "max_tokens": max_tokens,
             "min_length": min_length,
             "groups": tuple(groups),
+            "groups_discard": tuple(groups_discard),
             "languages": tuple(languages),
             "folded": folded,
             "spans_key": spans_key,
@@ -208,7 +216,7 @@ class BergamotMentions(Pipe):
         keys, settings = self.keys, self.settings
         (codes, sure), alone = self._languages(doc)
         own = keys.of_languages(codes if sure else [])
-        groups = keys.of_groups(settings["groups"])
+        groups = keys.of_groups(settings["groups"], discarded=settings["groups_discard"])
         found = find_names(
             doc,
             keys,
@@ -227,7 +235,12 @@ class BergamotMentions(Pipe):
             hit = np.flatnonzero((rows >= 0) & long)
             labels = keys.folded.groups[rows[hit]]
             places = self._places(windows.starts[hit], windows.ends[hit], labels) | places
-        return [(start, end, label) for (start, end), label in sorted(places.items())]
+        stops, text = stop_words(tuple(codes)), doc.text
+        return [
+            (start, end, label)
+            for (start, end), label in sorted(places.items())
+            if text[start:end].lower() not in stops or text[start:end].isupper()
+        ]
 
     def _places(
         self, starts: np.ndarray, ends: np.ndarray, groups: np.ndarray

@@ -158,10 +158,11 @@ class MentionKeys:
         ]
         return np.array(known, dtype=bool)
 
-    def of_groups(self, wanted: Iterable[str]) -> np.ndarray:
-        """Return which groups are among some, bool (g,); all if there are none."""
-        named = set(wanted)
-        return np.array([not named or group in named for group in self.groups], dtype=bool)
+    def of_groups(self, wanted: Iterable[str], *, discarded: Iterable[str] = ()) -> np.ndarray:
+        """Return which groups are among some, bool (g,); if there are none, all but others."""
+        named, others = set(wanted), set(discarded)
+        marked = [group in named if named else group not in others for group in self.groups]
+        return np.array(marked, dtype=bool)
 
     def check(self, *, languages: Sequence[str], groups: Sequence[str], name: str) -> None:
         """Refuse settings that the dictionary does not know. RAISES (BergamotError): B033."""

@@ -1,7 +1,10 @@
 """In which language a document is written, where nobody says it."""
 
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
+
+from spacy.util import get_lang_class
 
 from spacy_bergamot.languages import LANGUAGES, NO_LANGUAGE, iso, lat
 
@@ -30,6 +33,17 @@ def guess(text: str, languages: tuple[str, ...]) -> Guess:
     code, probability = _identifier(known).classify(beginning)
     all_told_apart = all(iso(one) in LANGUAGES for one in known if one not in NO_LANGUAGE)
     return Guess([lat(code)], bool(probability >= _SURE) and all_told_apart)
+
+
+@cache
+def stop_words(languages: tuple[str, ...]) -> frozenset[str]:
+    """Return spaCy's stop words of some languages (as in MRCONSO.RRF), in lower case."""
+    words: set[str] = set()
+    for code in map(iso, languages):
+        # Norwegian Bokmål has a code of its own.
+        with suppress(ImportError):
+            words |= get_lang_class("nb" if code == "no" else code).Defaults.stop_words
+    return frozenset(words)
 
 
 @cache

@@ -35,6 +35,7 @@ GROUPS = {
     "T121": "CHEM",
     "T060": "PROC",
     "T184": "DISO",
+    "T080": "CONC",
 }
 
 

@@ -280,3 +280,24 @@ def test_an_alias_is_found_however_long_the_others_are(tmp_path):
     nlp = dictionary(tmp_path, {"Z1": {"ENG": ["x" * 100_000]}})
     text = "fever " + "x" * 100_000 + " heart " + "x" * 100_001
     assert [len(ent.text) for ent in nlp(text).ents] == [100_000, 5]
+
+
+def test_stop_words_and_groups_that_say_nothing_of_a_patient_are_no_mentions(tmp_path):
+    known = {"this": "T184", "All": "T184", "ALL": "T047", "severe": "T080"}
+    added = {f"L{n}": (known[name], {"ENG": [name]}) for n, name in enumerate(known)}
+    write_concepts(tmp_path / "kb", CONCEPTS | added)
+
+    def found(text, **config):
+        nlp = spacy.blank("en")
+        pipe = nlp.add_pipe("bergamot_mentions", config=config)
+        pipe.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(tmp_path / "kb")))
+        return mentions(nlp, text)
+
+    text = "This is all: severe fever, no ALL."
+    assert found(text) == [("fever", "DISO"), ("ALL", "DISO")]
+    assert found(text, groups=["CONC", "DISO"]) == [
+        ("severe", "CONC"),
+        ("fever", "DISO"),
+        ("ALL", "DISO"),
+    ]
+    assert found(text, groups_discard=["DISO"]) == [("severe", "CONC")]

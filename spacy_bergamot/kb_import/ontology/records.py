@@ -24,6 +24,7 @@ _DATED = re.compile(r"_\d{4}_\d{2}_\d{2}$")
 _UMLS_IRI = "linkedlifedata.com/resource/umls/id/"
 _CUI = re.compile(r"C\d{7}")
 _REPLACED = "\ufffd"  # what other programs put for bytes that they could not read
+_OBSOLETE = ("obsolete ", "obsolete:")  # how labels of terms begin that were withdrawn
 _SHOWN = 5
 
 
@@ -69,6 +70,8 @@ class Records:
             self.skipped["empty names"] += 1
         elif "|" in text or _REPLACED in text:
             self.skipped["names with | or U+FFFD"] += 1
+        elif kind == "PT" and text.lower().startswith(_OBSOLETE):
+            self.obsolete.add(accession)
         elif character := broken_character(text):
             self.skipped["names with control characters"] += 1
             self._note(f"{accession}: the name {text!r} has {character}")

@@ -5,16 +5,9 @@ from pathlib import Path
 
 from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.kb_import.ontology.records import UMLS, Records, prefix_of
+from spacy_bergamot.kb_import.ontology.types import IS_A, types_of
 from spacy_bergamot.kb_import.sources import TERMS, write_terms
 from spacy_bergamot.manifest import write_manifest
-
-TYPES = {
-    "DOID": "T047", "HP": "T033", "MONDO": "T047", "NANDO": "T047", "ORPHA": "T047",
-    "SYMP": "T184", "UBERON": "T023",
-}  # fmt: skip
-"""Semantic type of an ontology's terms, where a file gives none: our rule, not UMLS's."""
-
-_PARENT = {"is_a", "RDFS:subClassOf"}
 
 
 def write_release(output: Path, records: Records, ids: dict[str, str]) -> dict[str, int]:
@@ -91,7 +84,7 @@ def _rel(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
         if subject not in known or target not in known or ids[subject] == ids[target]:
             records.skipped["relations to unknown terms or to itself"] += 1
             continue
-        label = "isa" if predicate in _PARENT else records.labels.get(predicate, predicate)
+        label = "isa" if predicate in IS_A else records.labels.get(predicate, predicate)
         label = "_".join(label.replace("|", " ").split())
         up, down = ("PAR", "CHD") if label == "isa" else ("RO", "RO")
         ends = (ids[subject], ids[target])
@@ -117,10 +110,8 @@ def _def(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
 def _sty(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
     given = {(ids[a], tui) for a, tui in records.types if a in ids}
     typed = {concept for concept, _ in given}
-    for name in records.names:
-        concept, tui = ids[name.accession], TYPES.get(prefix_of(name.accession))
-        if tui and concept not in typed:
-            given.add((concept, tui))
+    ours = types_of(records.relations, {name.accession for name in records.names})
+    given |= {(ids[term], tui) for term, tui in ours.items() if ids[term] not in typed}
     for number, (concept, tui) in enumerate(sorted(given), 1):
         yield concept, tui, "", "", f"AT{number:08d}", ""
 
