@@ -47,6 +47,8 @@ def test_touching_spans_do_not_overlap_and_nothing_matches_twice():
     assert rates(scores, "partial") == (50, 100)
     scores = score_documents([[Link(0, 10, "A")]], [[Link(0, 5, "A"), Link(5, 9, "A")]])
     assert rates(scores, "partial") == (100, 50)
+    scores = score_documents([[Link(0, 4, "A"), Link(5, 9, "A")]], [[Link(0, 10, "A")]])
+    assert rates(scores, "partial") == rates(scores, "partial_mention") == (50, 100)
     scores = score_documents([[Link(5, 9, "A")]], [[Link(0, 5, "A")]])
     assert rates(scores, "partial") == (0, 0)
     # (2, 8) overlaps both gold spans alike; matched with its like, it leaves the other to (0, 2).
