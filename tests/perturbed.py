@@ -106,7 +106,7 @@ def misspelt(mention: str, language: str, draw: random.Random) -> str:
 
 
 def reordered(mention: str, language: str, draw: random.Random) -> str:
-    """Put the last word first, or a hyphen between two words."""
+    """Put the first word last, or a hyphen between two words."""
     words = mention.split(" ")
     if len(words) == 1 or "'" in mention:
         return mention
