@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+import spacy
+
 from spacy_bergamot.build import build_pipeline
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 
@@ -147,7 +150,7 @@ def test_memory_stands_still_while_names_are_ever_new(tmp_path: Path):
 
 
 def test_mentions_are_read_as_fast_in_scripts_without_spaces():
-    found = figures("benchmarks.mentions", "--quick")
+    found = figures("benchmarks.mention_speed", "--quick")
     rates = found["characters_per_s"]
     assert set(rates) == {"latin", "han"}
     for rate in rates.values():
@@ -155,3 +158,47 @@ def test_mentions_are_read_as_fast_in_scripts_without_spaces():
         assert rate["100000"] > rate["20000"] / 4  # a fifth, were it quadratic
         assert rate["100000"] > 20_000
     assert all(count > 500 for count in found["mentions"].values())
+
+
+def test_mentions_are_found_by_the_dictionary_and_by_other_pipelines(tmp_path: Path):
+    concepts, lm = write_concepts(tmp_path / "kb"), write_lm(tmp_path / "lm")
+    build_pipeline(lm=lm, concepts=concepts, lang="en", engine="exact").to_disk(tmp_path / "nlp")
+    other = spacy.blank("en")
+    other.add_pipe("span_ruler", config={"spans_key": None, "annotate_ents": True}).add_patterns(
+        [{"label": "DISO", "pattern": "fevers"}, {"label": "DISO", "pattern": "nothing"}]
+    )
+    other.to_disk(tmp_path / "ruler")
+    golds = {"The heart attack with fevers.": ["heart attack", "fevers"], "Not a cold.": ["cold"]}
+    ids = {"heart attack": "I21", "fevers": "C10", "cold": "C04"}
+    table = [
+        {
+            "text": text,
+            "language": "ENG",
+            "entities": [
+                {"start": text.index(word), "end": text.index(word) + len(word),
+                 "concept_id": ids[word]}
+                for word in words
+            ],
+        }
+        for text, words in golds.items()
+    ]  # fmt: skip
+    (tmp_path / "gold.jsonl").write_text("\n".join(map(json.dumps, table)))
+    (tmp_path / "codes.tsv").write_text("I21\tC03")
+    found = figures(
+        "benchmarks.mentions", tmp_path / "nlp", tmp_path / "gold.jsonl", "--groups", "DISO",
+        "--codes", tmp_path / "codes.tsv", "--finder", tmp_path / "ruler", "nowhere",
+        "--quickumls", sys.executable, "--errors", "5",
+    )  # fmt: skip
+    assert (found["documents"], found["mentions"]) == (2, 3)
+    systems = found["systems"]
+    assert list(systems)[:2] == ["exact", "+ folded"]
+    assert list(systems)[-1] == str(tmp_path / "ruler")
+    assert all(row["words_per_s"] > 0 for row in systems.values())
+    rates = {
+        name: [row[m][rate] for m in ("strict_mention", "strict") for rate in "pr"]
+        for name, row in systems.items()
+    }
+    assert rates["exact"][:2] == [100, pytest.approx(200 / 3)]
+    assert rates["+ folded"][:2] == [100, 100]
+    assert rates["exact"][3] >= 100 / 3
+    assert rates[str(tmp_path / "ruler")][:2] == [100, pytest.approx(100 / 3)]

@@ -145,6 +145,11 @@ class Errors(KbErrors):
         "{name}: the server's answer has a {what} that makes no sense. Try again later, and look "
         "whether a proxy changes answers."
     )
+    T295 = (
+        "No gold mention of {path} has one of the labels {labels}; it has: {found}. Give others "
+        "with --gold-labels."
+    )
+    T296 = "{path} has no documents with texts to find mentions in. Give another corpus."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."
     T305 = "Unknown protocol '{protocol}'. Choose one of: {choices}."

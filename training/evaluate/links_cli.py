@@ -1,15 +1,18 @@
-"""`python -m training evaluate-links`: linked documents against gold ones."""
+"""`python -m training evaluate-links`: linked documents against gold ones, by language."""
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from spacy_bergamot.files import atomic_file
+from spacy_bergamot.languages import NAMES
 from spacy_bergamot.pipelines import find_pipeline
 from training.errors import BergamotError, Errors
-from training.evaluate.documents import link_documents, read_documents
+from training.evaluate.documents import link_documents, of_labels, read_documents
 from training.evaluate.spans import score_documents
 
 
@@ -22,31 +25,105 @@ def evaluate_links_cli(
     spans_key: Annotated[
         str | None, typer.Option(help="Links of doc.spans[KEY]; default doc.ents")
     ] = None,
+    labels: Annotated[
+        str, typer.Option(help="Labels of the predicted mentions to score, such as DISO,ANAT")
+    ] = "",
+    gold_labels: Annotated[
+        str, typer.Option(help="Labels (types) of the gold mentions to score")
+    ] = "",
 ) -> None:
-    """Precision, recall and F1 of links in documents: strict, partial, and by document."""
-    scores = score_links(predicted, gold, spans_key=spans_key)
+    """Precision, recall and F1 of mentions and links in documents, in all and by language.
+
+    A corpus that has disorders alone: --labels DISO, or what else the pipeline marks is wrong.
+    """
+    scores = score_links(
+        predicted,
+        gold,
+        spans_key=spans_key,
+        labels=_listed(labels),
+        gold_labels=_listed(gold_labels),
+    )
     with atomic_file(output) as path:
         path.write_text(json.dumps(scores, indent=1) + "\n", encoding="utf8")
-    for name, rates in scores.items():
-        typer.echo(f"{name:16}" + "".join(f"  {k} {rates[k]:5.1f}" for k in "prf"))
+    typer.echo(render(scores))
 
 
 def score_links(
-    predicted: str, gold: Path, *, spans_key: str | None = None
-) -> dict[str, dict[str, float]]:
+    predicted: str,
+    gold: Path,
+    *,
+    spans_key: str | None = None,
+    labels: Sequence[str] = (),
+    gold_labels: Sequence[str] = (),
+) -> dict[str, Any]:
     """Score a `.spacy` file, or what a pipeline makes of the gold texts.
 
-    RAISES (BergamotError): T144 or T146 if the documents are not the same.
+    labels, gold_labels (Sequence[str]): Of the predicted and of the gold mentions to score; all
+        where empty.
+    RETURNS (dict): As `score_documents`, with "languages" those of the gold documents; "left_out",
+        the number of predicted mentions by label that was not asked for.
+    RAISES (BergamotError): T144 or T146 if the documents are not the same, T295 if no gold mention
+        has one of the labels.
     """
     if not predicted.endswith(".spacy"):
         find_pipeline(predicted)
     golds = read_documents(gold, spans_key=spans_key)
+    if gold_labels:
+        golds, others = of_labels(golds, gold_labels)
+        if not any(document.links for document in golds):
+            has = ", ".join(sorted(others)) or "none"
+            wanted = ", ".join(gold_labels)
+            raise BergamotError(Errors.T295.format(path=gold, labels=wanted, found=has))
     if predicted.endswith(".spacy"):
         guesses = read_documents(Path(predicted), spans_key=spans_key)
     else:
-        guesses = link_documents(predicted, [text for text, _ in golds], spans_key=spans_key)
-    for number, ((text, _), (expected, _)) in enumerate(zip(guesses, golds, strict=False)):
-        if text != expected:
-            message = Errors.T146.format(number=number, found=text[:60], expected=expected[:60])
+        texts = [document.text for document in golds]
+        guesses = link_documents(predicted, texts, spans_key=spans_key)
+    for number, (guess, truth) in enumerate(zip(guesses, golds, strict=False)):
+        if guess.text != truth.text:
+            message = Errors.T146.format(
+                number=number, found=guess.text[:60], expected=truth.text[:60]
+            )
             raise BergamotError(message)
-    return score_documents([links for _, links in guesses], [links for _, links in golds])
+    left_out: Counter[str] = Counter()
+    if labels:
+        guesses, left_out = of_labels(guesses, labels)
+    found, expected = ([document.links for document in side] for side in (guesses, golds))
+    scores = score_documents(found, expected, [document.language for document in golds])
+    return {**scores, "left_out": dict(left_out)}
+
+
+def render(scores: dict[str, Any]) -> str:
+    """Return tables: every rate over all documents, and F1 by language where there are several."""
+    measures = [name for name, rates in scores.items() if isinstance(rates, dict) and "p" in rates]
+    lines = [
+        f"In percent, with 95 % intervals over {scores['documents']} documents",
+        _row("", ["precision", "recall", "F1"], "gold", "found"),
+    ]
+    for name in measures:
+        rates = scores[name]
+        lines.append(_row(name, [_cell(rates, k) for k in "prf"], rates["n"], rates["found"]))
+    if len(scores["languages"]) > 1:
+        lines += ["", "F1 by language", _row("", measures, "documents")]
+        for code, by in scores["languages"].items():
+            name = NAMES.get(code, code or "no language")
+            lines.append(_row(name, [_cell(by[m], "f") for m in measures], by["documents"]))
+    if scores["left_out"]:
+        counts = ", ".join(f"{label} {n}" for label, n in sorted(scores["left_out"].items()))
+        lines += ["", f"Predicted mentions of other labels, left out: {counts}"]
+    return "\n".join(lines)
+
+
+def _cell(rates: dict[str, Any], name: str) -> str:
+    if not rates["n"] + rates["found"]:
+        return "-"
+    low, high = rates[f"{name}_low"], rates[f"{name}_high"]
+    return f"{rates[name]:.1f}" + (f" ({low:.1f}-{high:.1f})" if low is not None else "")
+
+
+def _row(name: str, cells: Sequence[str], *counts: object) -> str:
+    return f"{name:16}" + "".join(f"{c:>19}" for c in cells) + "".join(f"{n:>10}" for n in counts)
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -4,18 +4,29 @@
 - partial: spans that share a character, and the same concept; each annotation is matched once.
 - document: the distinct (document, concept) pairs, wherever the mentions are.
 - strict_mention, partial_mention: the spans alone.
+- nil: predicted against gold NIL, at the gold mentions that were found with the same span.
 """
 
+import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from training.errors import BergamotError, Errors
+from training.evaluate.statistics import ratio_interval
 
 NIL = "NIL"
+Rates = dict[str, float | None]
+Pair = tuple[int, int]
+"""Numbers of a predicted and a gold annotation."""
 
 
 class Link(NamedTuple):
-    """A mention with its concept; start and end in characters. A NIL mention has no concept."""
+    """A mention with its concept; start and end in characters.
+
+    concept_id (str): `C1|C2` where any of them is right; NIL of a mention without a concept.
+    """
 
     start: int
     end: int
@@ -31,55 +42,107 @@ class Counts(NamedTuple):
 
 
 def score_documents(
-    predicted: Sequence[Iterable[Link]], gold: Sequence[Iterable[Link]]
-) -> dict[str, dict[str, float]]:
-    """Return {measure: {"p", "r", "f"}} in percent, summed over documents (micro).
+    predicted: Sequence[Iterable[Link]],
+    gold: Sequence[Iterable[Link]],
+    languages: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Score documents, of which there must be one at least.
 
-    Equal annotations of a document count once. NIL links count for the mention measures alone.
+    Equal annotations of a document count once. NIL links count for the mention measures and nil
+    alone.
+
+    languages (Sequence[str]): Of the documents, where the scores are wanted by language.
+    RETURNS (dict): "documents", their number; {measure: rates} over all of them (micro), see
+        `rates_of`; "languages", the same by language.
     RAISES (BergamotError): T144 if there are not as many documents on both sides.
     """
     if len(predicted) != len(gold):
         raise BergamotError(Errors.T144.format(predicted=len(predicted), gold=len(gold)))
-    totals: dict[str, list[Counts]] = {}
-    for guesses, golds in zip(predicted, gold, strict=True):
-        mentions = [sorted({(*link[:2], "") for link in links}) for links in (guesses, golds)]
-        links = [sorted({link for link in side if link[2] != NIL}) for side in (guesses, golds)]
-        concepts = [sorted({link[2] for link in side}) for side in links]
-        for name, counts in (
-            ("strict", _same(*links)),
-            ("partial", _overlapping(*links)),
-            ("document", _same(*concepts)),
-            ("strict_mention", _same(*mentions)),
-            ("partial_mention", _overlapping(*mentions)),
-        ):
-            totals.setdefault(name, []).append(counts)
-    return {name: _rates(counts) for name, counts in totals.items()}
+    counts = [count_document(*sides) for sides in zip(predicted, gold, strict=True)]
+    groups: dict[str, list[dict[str, Counts]]] = {}
+    for language, document in zip(languages, counts, strict=bool(languages)):
+        groups.setdefault(language, []).append(document)
+    by_language = {language: rates_of(groups[language]) for language in sorted(groups)}
+    return rates_of(counts) | {"languages": by_language}
 
 
-def _same(guesses: Sequence, golds: Sequence) -> Counts:
-    return Counts(len(set(guesses) & set(golds)), len(guesses), len(golds))
+def count_document(predicted: Iterable[Link], gold: Iterable[Link]) -> dict[str, Counts]:
+    """Return the counts of every measure in a document."""
+    both = list(predicted), list(gold)
+    spans = [sorted({link[:2] for link in side}) for side in both]
+    links = [sorted({link for link in side if link.concept_id != NIL}) for side in both]
+    concepts = [sorted({link.concept_id for link in side}) for side in links]
+    nils = [{link[:2] for link in side if link.concept_id == NIL} for side in both]
+    found = set(spans[0]) & set(spans[1])
+    right = [
+        (i, j)
+        for i, j in _overlapping(*links)
+        if _agree(links[0][i].concept_id, links[1][j].concept_id)
+    ]
+    exact = [(i, j) for i, j in right if links[0][i][:2] == links[1][j][:2]]
+    pairs = [(i, j) for i, a in enumerate(concepts[0]) for j, b in enumerate(concepts[1])
+             if _agree(a, b)]  # fmt: skip
+    return {
+        "strict": Counts(_matched(exact), *map(len, links)),
+        "partial": Counts(_matched(right), *map(len, links)),
+        "document": Counts(_matched(pairs), *map(len, concepts)),
+        "strict_mention": Counts(len(found), *map(len, spans)),
+        "partial_mention": Counts(_matched(_overlapping(*spans)), *map(len, spans)),
+        "nil": Counts(len(nils[0] & nils[1]), len(nils[0] & found), len(nils[1] & found)),
+    }
 
 
-def _overlapping(guesses: Sequence, golds: Sequence) -> Counts:
-    """Match each annotation at most once: exact spans first, then by falling overlap."""
+def rates_of(documents: Sequence[dict[str, Counts]]) -> dict[str, Any]:
+    """Sum the counts of documents.
+
+    RETURNS (dict): "documents", their number; for every measure p, r and f in percent, 0 where
+        nothing was predicted or is to find; each with the bounds p_low, p_high and so on of its
+        95 % interval by the bootstrap over documents, None where there is none; the counts right,
+        n (gold) and found (predicted).
+    """
+    rates = {
+        name: _rates(np.array([counts[name] for counts in documents])) for name in documents[0]
+    }
+    return {"documents": len(documents), **rates}
+
+
+def _rates(counts: np.ndarray) -> Rates:
+    right, predicted, gold = counts.T
+    rates: Rates = {}
+    # F1 is a ratio of sums too: 2 right / (predicted + gold).
+    for name, sums, sizes in (
+        ("p", right, predicted),
+        ("r", right, gold),
+        ("f", 2 * right, predicted + gold),
+    ):
+        rates[name] = 100 * float(sums.sum() / sizes.sum()) if sizes.any() else 0.0
+        for end, bound in ratio_interval(sums, sizes)._asdict().items():
+            rates[f"{name}_{end}"] = None if math.isnan(bound) else 100 * bound
+    totals = {"right": right, "n": gold, "found": predicted}
+    return rates | {name: int(column.sum()) for name, column in totals.items()}
+
+
+def _agree(one: str, other: str) -> bool:
+    return not set(one.split("|")).isdisjoint(other.split("|"))
+
+
+def _overlapping(guesses: Sequence[tuple], golds: Sequence[tuple]) -> list[Pair]:
+    """Return the pairs that share a character: of the same span first, then by falling overlap."""
     pairs = [
-        (min(g[1], h[1]) - max(g[0], h[0]), g == h, i, j)
+        (g[:2] != h[:2], max(g[0], h[0]) - min(g[1], h[1]), i, j)
         for i, g in enumerate(guesses)
         for j, h in enumerate(golds)
-        if g[2] == h[2] and min(g[1], h[1]) > max(g[0], h[0])
+        if min(g[1], h[1]) > max(g[0], h[0])
     ]
-    pairs.sort(key=lambda pair: (not pair[1], -pair[0], pair[2], pair[3]))
-    used: tuple[set[int], set[int]] = (set(), set())
-    for _, _, i, j in pairs:
-        if i not in used[0] and j not in used[1]:
-            used[0].add(i)
-            used[1].add(j)
-    return Counts(len(used[0]), len(guesses), len(golds))
+    return [(i, j) for *_, i, j in sorted(pairs)]
 
 
-def _rates(counts: list[Counts]) -> dict[str, float]:
-    right, predicted, gold = (sum(column) for column in zip(*counts, strict=True))
-    precision = 100 * right / predicted if predicted else 0.0
-    recall = 100 * right / gold if gold else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if right else 0.0
-    return {"p": precision, "r": recall, "f": f1, "right": right, "n": gold, "found": predicted}
+def _matched(pairs: Iterable[Pair]) -> int:
+    """Count pairs in their order, each annotation at most once."""
+    guesses: set[int] = set()
+    golds: set[int] = set()
+    for i, j in pairs:
+        if i not in guesses and j not in golds:
+            guesses.add(i)
+            golds.add(j)
+    return len(guesses)

@@ -22,9 +22,6 @@ def bootstrap_interval(
 ) -> Interval:
     """Return the percentile interval of the mean of values (n,) by the cluster bootstrap.
 
-    A resample is drawn as the number of times that each distinct kind of cluster, by its sum and
-    size, comes up: the same as drawing clusters, and next to free for hits of 0 and 1.
-
     clusters (int (n,) | None): What is drawn whole, such as documents, whose mentions are not
         independent; None for every value by itself.
     """
@@ -34,11 +31,34 @@ def bootstrap_interval(
     if clusters is not None:
         _, cluster = np.unique(clusters, return_inverse=True)
         sums, sizes = np.bincount(cluster, sums), np.bincount(cluster).astype(float)
+    return ratio_interval(sums, sizes, samples=samples, confidence=confidence, seed=seed)
+
+
+def ratio_interval(
+    sums: np.ndarray,
+    sizes: np.ndarray,
+    *,
+    samples: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Return the percentile interval of sums.sum() / sizes.sum() over resampled clusters.
+
+    A resample is drawn as the number of times that each distinct kind of cluster, by its sum and
+    size, comes up: the same as drawing clusters, and next to free for hits of 0 and 1. It is left
+    out where its size is 0.
+
+    sums, sizes (n,): Of every cluster, such as a document's right and predicted mentions.
+    RETURNS (Interval): Of NaN where no resample has a size.
+    """
     kinds, counts = np.unique(np.column_stack([sums, sizes]), axis=0, return_counts=True)
     drawn = np.random.default_rng(seed).multinomial(len(sums), counts / len(sums), size=samples)
+    total, size = drawn @ kinds[:, 0], drawn @ kinds[:, 1]
+    ratios = total[size > 0] / size[size > 0]
+    if not len(ratios):
+        return Interval(float("nan"), float("nan"))
     tail = 100 * (1 - confidence) / 2
-    means = (drawn @ kinds[:, 0]) / (drawn @ kinds[:, 1])
-    low, high = np.percentile(means, [tail, 100 - tail])
+    low, high = np.percentile(ratios, [tail, 100 - tail])
     return Interval(float(low), float(high))
 
 
