@@ -64,9 +64,15 @@ _BRITISH = (
 )
 _PLURALS = (
     (re.compile("(?<![ae])ies$"), "y"),
-    (re.compile("(ss|x|ch|sh|[^ae]us)es$"), r"\1"),
+    (re.compile("(ss|x|(?<!a)ch|sh|[^ae]us)es$"), r"\1"),  # not "headaches"
     (re.compile("sis$"), "se"),  # diagnosis: diagnoses
     (re.compile("(?<![suie])s$|(?<=e)s$"), ""),
+)
+_PORTUGUESE_PLURALS = (  # which Snowball leaves apart
+    (re.compile("(?:õe|ãe|ão)s$"), "ão"),
+    (re.compile("ais$"), "al"),
+    (re.compile("[eé]is$"), "el"),
+    (re.compile("óis$"), "ol"),
 )
 _thread = local()
 _LONG = 6
@@ -117,8 +123,12 @@ def fold_word(word: str, language: str) -> str:
 def _stem(word: str, language: str) -> str:
     if language == "ENG":
         return _singular(word)
+    for pattern, instead in _PORTUGUESE_PLURALS if language == "POR" else ():
+        word = pattern.sub(instead, word)
     found = stemmer(language)
-    return str(found.stemWord(word)) if found else word
+    while found and (stem := str(found.stemWord(word))) != word:
+        word = stem  # "enfermedades" takes one step more than "enfermedad"
+    return word
 
 
 def _singular(word: str) -> str:

@@ -16,7 +16,7 @@ from spacy_bergamot.folding import folded_words
 from spacy_bergamot.hashing import string_key
 from spacy_bergamot.mentions.units import lacks_spaces
 
-LEAST = 5
+LEAST = 4
 """Letters and digits of a folded form below which it says too little."""
 
 _MOST = 12  # words of a window, articles and the like among them
