@@ -158,11 +158,11 @@ class Errors(KbErrors):
         "dictionary. Check that both use the same concept ids."
     )
     T307 = "{path} holds no wheel. Run: spacy project run package"
-    T300 = (
+    T310 = (
         "No {label} mention is marked in {paths}, so there is nothing to train on. Give texts of "
         "the knowledge base's languages, with --language where it is known, or another --label."
     )
-    T301 = (
+    T311 = (
         "The pipeline has no bergamot_linker, only {names}. Give one that has names and linker, "
         "such as models/pipeline of `spacy project run all`."
     )
