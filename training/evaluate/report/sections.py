@@ -14,7 +14,7 @@ from training.evaluate.readers import Query
 from training.evaluate.report.analysis import OUTCOMES, TRAITS, Miss, mention_traits, misses
 from training.evaluate.report.blocks import Block, Figures, Heading, Table, Text
 from training.evaluate.report.svg import bar_chart, line_chart
-from training.evaluate.results import RECALL_KS, Results, aliases_among_mentions
+from training.evaluate.results import RECALL_KS, Results, what_pipelines_know
 
 _BINS = 10
 _EXAMPLES = 5
@@ -50,7 +50,7 @@ def overview(figures: dict[str, Any]) -> Iterator[Block]:
         f"{'none' if figures['threshold'] is None else figures['threshold']}. "
         f"Language models' precision: {figures['precision']}."
     )
-    yield from map(Text, aliases_among_mentions(figures))
+    yield from map(Text, what_pipelines_know(figures))
     facts = [(f"language model {name}", mark[:16]) for name, mark in figures["lms"].items()]
     facts += [(reason, str(n)) for reason, n in figures["skipped"].items() if n]
     if facts:
