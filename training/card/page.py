@@ -133,8 +133,7 @@ def _recall(facts: Facts) -> Iterator[Block]:
             " It alone; the pipeline puts its other generators beside it."
             if recall["kind"] == "language model"
             else f" {recall['own_names']:.0%} of the mentions are names of the pipeline itself"
-            + f", after {recall['hidden']:,} such names were hidden from it" * bool(recall["hidden"])
-            + "."
+            + (f", after {recall['hidden']:,} were hidden from it." if recall["hidden"] else ".")
         )
     )
     rows = [

@@ -38,7 +38,9 @@ def evaluate_cli(
     ] = None,
     held_out: Annotated[
         bool,
-        typer.Option("--held-out", help="Names of a pipeline's dictionary are asked for: hide them"),
+        typer.Option(
+            "--held-out", help="Hide the mentions from the pipelines, whose names they are"
+        ),
     ] = False,
     baselines: Annotated[bool, typer.Option(help="Exact match and character TF-IDF too")] = True,
     exact_search: Annotated[

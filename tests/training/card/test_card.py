@@ -204,7 +204,7 @@ def test_a_measured_pipeline_counts_unless_it_knows_the_mentions_by_heart(
     assert recall["kind"] == kind
     assert (recall["groups"]["micro"]["recall@1"] == 0.77) == (kind == "pipeline")
     assert set(recall["beside"]) == {"exact", "tf-idf", "whole", "trained"} - {recall["system"]}
-    said = "40% of the mentions are names of the pipeline itself, after 1,234 such names were hidden"
+    said = "40% of the mentions are names of the pipeline itself, after 1,234 were hidden from it."
     assert (said in readme(pipeline)) == (kind == "pipeline")
 
 
