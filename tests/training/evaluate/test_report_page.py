@@ -214,7 +214,8 @@ def test_what_is_silent_in_one_protocol_is_left_out_there_alone(tmp_path: Path):
     page = report(make(tmp_path / "results", protocols=("full", "filtered")))
     full, filtered = page.markdown.split("### Protocol filtered")
     assert "| set | n | exact | tf-idf | trained | packaged |" in full
-    assert "Found nothing for any of these mentions: exact." in filtered
+    assert "Counted: all mentions." in full
+    assert "Left out, as it found nothing for any of them: exact." in filtered
     assert "| set | n | tf-idf | trained | packaged |" in filtered
     assert "| exact − trained | full |" in page.markdown
     assert "| exact − trained | filtered |" not in page.markdown

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from spacy_bergamot.languages import NAMES
+from training.evaluate.protocols import PROTOCOLS
 from training.evaluate.report.blocks import Block, Figures, Heading, Table, Text
 from training.evaluate.report.svg import line_chart
 from training.evaluate.report.tables import accuracy_tables, percent
@@ -82,8 +83,12 @@ def accuracy(figures: dict[str, Any]) -> Iterator[Block]:
     )
     for protocol, part in _parts(figures).items():
         yield Heading(f"Protocol {protocol}", 3)
+        counted = f"Counted: {PROTOCOLS[protocol]}."
         if part.get("silent") and part is not figures:
-            yield Text(f"Found nothing for any of these mentions: {', '.join(part['silent'])}.")
+            counted += (
+                f" Left out, as it found nothing for any of them: {', '.join(part['silent'])}."
+            )
+        yield Text(counted)
         yield from accuracy_tables(part["systems"])
         yield _choices_table(part["systems"], figures.get("pipelines", {}))
 
