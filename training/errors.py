@@ -145,6 +145,7 @@ class Errors(KbErrors):
         "{name}: the server's answer has a {what} that makes no sense. Try again later, and look "
         "whether a proxy changes answers."
     )
+    T290 = "--held-out hides mentions from pipelines, and there is none. Give --pipeline too."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."
     T305 = "Unknown protocol '{protocol}'. Choose one of: {choices}."

@@ -8,6 +8,7 @@ import typer
 
 from spacy_bergamot.files import atomic_file
 from spacy_bergamot.pipelines import find_pipeline
+from training.errors import BergamotError, Errors
 from training.evaluate.metrics import GOLDS
 from training.evaluate.protocols import PROTOCOLS
 from training.evaluate.results import Choices, what_pipelines_know
@@ -74,6 +75,8 @@ def evaluate_cli(
     precision: Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")] = "fp32",
 ) -> None:
     """Measure how often the gold concept is retrieved: Acc@k over concepts and over names."""
+    if held_out and not pipeline:
+        raise BergamotError(Errors.T290)
     for _, known in map(named, pipeline or []):
         find_pipeline(known)
     systems = Systems(

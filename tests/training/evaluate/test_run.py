@@ -191,6 +191,11 @@ def test_held_out_names_are_new_to_a_pipeline_too(
     assert (pipeline / "config.cfg").read_bytes() == before
 
 
+def test_names_are_hidden_from_pipelines_only(inputs: Path):
+    with pytest.raises(BergamotError, match="T290"):
+        run(inputs / "dictionary.txt", inputs / "queries.txt", inputs / "f.json", "--held-out")
+
+
 def test_a_pipeline_without_a_linker_is_refused(tmp_path: Path):
     import spacy
 
