@@ -35,7 +35,7 @@ def headline(figures: dict[str, Any], *, measured: str) -> Iterator[Block]:
         f"the first five for {row['acc@5']:.1f} %."
     )
     if others:
-        rest = ", ".join(f"{name} {percent(of).replace(' ', ' % ', 1)}" for name, of in others)
+        rest = ", ".join(f"{name} {percent(of, unit=' %')}" for name, of in others)
         yield Text(f"The others, first: {rest}.")
 
 

@@ -29,11 +29,11 @@ def accuracy_tables(systems: dict[str, Any], *, by: str = "set") -> Iterator[Tab
         yield Table((by, "n", *names[first : first + _ABREAST]), rows, best=best)
 
 
-def percent(row: dict[str, float], *, k: int = 1) -> str:
-    """Return Acc@k of a row in percent, with its 95 % interval where it was computed."""
-    low, high = row.get(f"acc@{k}_low"), row.get(f"acc@{k}_high")
+def percent(row: dict[str, float], *, unit: str = "") -> str:
+    """Return Acc@1 of a row in percent, with its 95 % interval where it was computed."""
+    low, high = row.get("acc@1_low"), row.get("acc@1_high")
     interval = "" if low is None or high is None else f" ({low:.1f}–{high:.1f})"
-    return f"{row[f'acc@{k}']:.1f}{interval}"
+    return f"{row['acc@1']:.1f}{unit}{interval}"
 
 
 def _cell(row: dict[str, float]) -> str:
