@@ -28,8 +28,8 @@ mark { background: hsl(var(--hue) 55% var(--mark)); padding: .1em 0;
        border-bottom: 2px solid hsl(var(--hue) 60% var(--edge)); }
 mark.deep { background: hsl(var(--hue) 55% var(--deep)); }
 mark.unlinked { border-bottom-style: dashed; }
-.tag { display: inline-block; font-size: .75em; margin: 0 .15em 0 .3em; padding: 0 .35em;
-       line-height: 1.4; border: 1px solid hsl(var(--hue) 60% var(--edge)); white-space: normal; }
+.tag { font-size: .75em; margin: 0 .15em 0 .3em; padding: .1em .35em; white-space: normal;
+       border: 1px solid hsl(var(--hue) 60% var(--edge)); }
 .tag a { color: inherit; }
 """ + "\n".join(f".c{number} {{ --hue: {hue}; }}" for number, hue in enumerate(_HUES))
 

@@ -50,8 +50,10 @@ def wheel(project: Path) -> Path:
 
 def test_every_step_leaves_its_output(project: Path):
     report = json.loads((project / "metrics/held_out.json").read_text())
-    assert set(report["systems"]) == {"exact", "tf-idf", "untrained", "trained"}
+    assert set(report["systems"]) == {"exact", "tf-idf", "untrained", "trained", "packaged"}
     assert len(report["systems"]["trained"]) == 12  # ten languages, macro, micro
+    pipeline = report["pipelines"]["packaged"]
+    assert (pipeline["own"], pipeline["hidden"]) == (0, 862)
     page = (project / "metrics/report.html").read_text()
     for title in ("Accuracy", "Calibration", "Error analysis", "Training", "Names in the plane"):
         assert f">{title}</h2>" in page
@@ -76,7 +78,7 @@ def test_the_pretrained_workflow_goes_from_a_plain_folder_to_a_wheel_without_tra
     overrides = {"vars.lm": str(source), "vars.pooling": "mean", "vars.name": "untrained"}
     project_run(root, "pretrained", overrides=overrides, capture=True)
     report = json.loads((root / "metrics/held_out.json").read_text())
-    assert set(report["systems"]) == {"exact", "tf-idf", "pretrained"}
+    assert set(report["systems"]) == {"exact", "tf-idf", "pretrained", "packaged"}
     assert len(report["systems"]["pretrained"]) == 12
     assert "Names in the plane" in (root / "metrics/report.html").read_text()
     assert not (root / "corpus/train").exists()
@@ -147,7 +149,7 @@ def test_the_wheel_carries_the_model_card(project: Path, wheel: Path):
         )
         assert "LICENSES_SOURCES" in names
     figures = json.loads((project / "metrics/held_out.json").read_text())
-    recall = figures["systems"]["trained"]["micro"]["acc@1"]
+    recall = figures["systems"]["packaged"]["micro"]["acc@1"]
     assert json.loads(meta)["performance"]["recall@1"] == pytest.approx(recall / 100, abs=1e-6)
     assert json.loads(meta)["bergamot"]["language_model"]["steps"] == 30
     for text in (page, metadata):

@@ -150,6 +150,7 @@ class Errors(KbErrors):
         "with --gold-labels."
     )
     T296 = "{path} has no documents with texts to find mentions in. Give another corpus."
+    T290 = "--held-out hides mentions from pipelines, and there is none. Give --pipeline too."
     T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
     T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."
     T305 = "Unknown protocol '{protocol}'. Choose one of: {choices}."

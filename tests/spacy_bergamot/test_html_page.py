@@ -80,6 +80,13 @@ def test_a_text_comes_through_whole_and_its_mentions_are_marked():
     assert [a["href"] for name, a in page.elements if name == "a"] == ["https://kb.example/C01"]
 
 
+def test_what_is_said_of_a_mention_breaks_as_the_text_does():
+    """A box of its own would leave half a line empty before it, and a comma alone behind it."""
+    style = to_html([spacy.blank("en")("x")]).partition("</style>")[0]
+    assert ".tag {" in style
+    assert "inline-block" not in style
+
+
 def test_nothing_is_run_or_fetched_whatever_a_document_holds():
     evil = '"><script>alert(1)</script><img src=x>'
     doc = marked(evil, ("script", evil, evil))

@@ -132,7 +132,8 @@ def _recall(facts: Facts) -> Iterator[Block]:
         + (
             " It alone; the pipeline puts its other generators beside it."
             if recall["kind"] == "language model"
-            else f" {recall['own_names']:.0%} of the mentions are names of the pipeline itself."
+            else f" {recall['own_names']:.0%} of the mentions are names of the pipeline itself"
+            + (f", after {recall['hidden']:,} were hidden from it." if recall["hidden"] else ".")
         )
     )
     rows = [

@@ -36,12 +36,13 @@ def recall_facts(figures: dict[str, Any], *, lm: str, index: str) -> dict[str, A
     lm, index (str): Fingerprints of the pipeline's language model and index.
     RAISES (KeyError): If a figure is missing.
     """
-    system, kind, own = _system(figures, lm=lm, index=index)
+    system, kind = _system(figures, lm=lm, index=index)
     if not system:
         return {}
     facts: dict[str, Any] = {"system": system, "kind": kind}
-    if own is not None:
-        facts["own_names"] = round(own / 100, 6)
+    if kind == "pipeline":
+        about = figures["pipelines"][system]
+        facts |= {"own_names": round(about["own"] / 100, 6), "hidden": about.get("hidden", 0)}
     others = [n for n in figures["systems"] if n != system and not n.endswith(EXACT_SEARCH)]
     return {
         **facts,
@@ -58,16 +59,15 @@ def recall_facts(figures: dict[str, Any], *, lm: str, index: str) -> dict[str, A
     }
 
 
-def _system(figures: dict[str, Any], *, lm: str, index: str) -> tuple[str, str, float | None]:
-    """Return name and kind of the system, and how many percent of the mentions it has as names."""
+def _system(figures: dict[str, Any], *, lm: str, index: str) -> tuple[str, str]:
+    """Return name and kind of the system that a pipeline is; both empty if there is none."""
     pipelines = figures.get("pipelines", {})  # earlier files have none
     mine = {name: about["own"] for name, about in pipelines.items() if about["index"] == index}
     models = [name for name, mark in figures["lms"].items() if mark == lm]
     fresh = [name for name, own in mine.items() if own < BY_HEART]
     if fresh or (mine and not models):
-        name = min(fresh or mine, key=lambda name: mine[name])
-        return name, "pipeline", mine[name]
-    return (models[0], "language model", None) if models else ("", "", None)
+        return min(fresh or mine, key=lambda name: mine[name]), "pipeline"
+    return (models[0], "language model") if models else ("", "")
 
 
 def _row(row: dict[str, float], *, bounds: bool = True) -> dict[str, float]:

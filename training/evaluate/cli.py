@@ -8,9 +8,10 @@ import typer
 
 from spacy_bergamot.files import atomic_file
 from spacy_bergamot.pipelines import find_pipeline
+from training.errors import BergamotError, Errors
 from training.evaluate.metrics import GOLDS
 from training.evaluate.protocols import PROTOCOLS
-from training.evaluate.results import Choices, aliases_among_mentions
+from training.evaluate.results import Choices, what_pipelines_know
 from training.evaluate.run import OUT_OF_KB, run_evaluation
 from training.evaluate.systems import Systems
 
@@ -36,6 +37,12 @@ def evaluate_cli(
         list[str] | None,
         typer.Option(help="spaCy pipeline with bergamot_linker, or NAME=PIPELINE; repeatable"),
     ] = None,
+    held_out: Annotated[
+        bool,
+        typer.Option(
+            "--held-out", help="Hide the mentions from the pipelines, whose names they are"
+        ),
+    ] = False,
     baselines: Annotated[bool, typer.Option(help="Exact match and character TF-IDF too")] = True,
     exact_search: Annotated[
         bool, typer.Option(help="Search the LM's vectors without the index too")
@@ -68,11 +75,14 @@ def evaluate_cli(
     precision: Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")] = "fp32",
 ) -> None:
     """Measure how often the gold concept is retrieved: Acc@k over concepts and over names."""
+    if held_out and not pipeline:
+        raise BergamotError(Errors.T290)
     for _, known in map(named, pipeline or []):
         find_pipeline(known)
     systems = Systems(
         lms={name or "lm": Path(path) for name, path in map(named, lm or [])},
         pipelines={name or "pipeline": path for name, path in map(named, pipeline or [])},
+        held_out=held_out,
         baselines=baselines,
         exact_search=exact_search,
         device=device,
@@ -106,7 +116,7 @@ def render(report: dict[str, Any]) -> str:
     if skipped:
         counts = ", ".join(f"{n} {reason}" for reason, n in skipped.items())
         tables.append(f"Not read or out of the dictionary ({report['out_of_kb']}): {counts}")
-    return "\n".join([*tables, *aliases_among_mentions(report)])
+    return "\n".join([*tables, *what_pipelines_know(report)])
 
 
 def named(entry: str) -> tuple[str, str]:

@@ -1,11 +1,4 @@
-"""Which mentions count.
-
-- full: all.
-- filtered: the mention (lower case, stripped) is no name of the dictionary (medical_crossing).
-- filtered_0.2: of those, no name is nearer than Levenshtein / longest length < 0.2.
-- not_in_train: the mention (lower case, stripped) is no mention of the training queries.
-- zero_shot: none of its gold concepts is one of the training queries.
-"""
+"""Which mentions count."""
 
 from collections.abc import Sequence
 
@@ -13,7 +6,14 @@ from training.errors import BergamotError, Errors
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.readers import Query
 
-PROTOCOLS = ("full", "filtered", "filtered_0.2", "not_in_train", "zero_shot")
+PROTOCOLS = {
+    "full": "all mentions",
+    "filtered": "mentions that, in lower case, are no name of the dictionary (medical_crossing)",
+    "filtered_0.2": "of those, mentions to which no name is nearer than 0.2 (Levenshtein distance "
+    "through the longer one's length)",
+    "not_in_train": "mentions that, in lower case, are no mention of the training queries",
+    "zero_shot": "mentions none of whose gold concepts is one of the training queries",
+}
 _RATIO = 0.2
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.kb_import.lines import numbered_lines
+from spacy_bergamot.languages import NAMES
 from training.corpora.registry import read_corpus
 from training.corpora.schema import CONTEXT, Corpus
 from training.errors import BergamotError, Errors
@@ -29,6 +30,7 @@ class Query:
 
     group (str): What results are reported by: a language, a corpus, or the name of the file.
     type (str): Entity type of the annotation. language, document (str): Where they are known.
+        A file of `CUI||name` lines that is called as a language of MRCONSO.RRF is in that language.
     context (str): Text around the mention, which `<tgt>mention</tgt>` may mark.
     all_of (bool): The annotation means all of its concepts (a composite mention), not any.
     """
@@ -149,13 +151,16 @@ def split_marked(context: str) -> list[str]:
 
 def _read_lines(path: Path) -> QuerySet:
     result = QuerySet([], {})
+    language = path.stem if path.stem in NAMES else ""
     for number, line in numbered_lines(path):
         fields = line.split("||")
         if len(fields) < 2 or not fields[0] or not fields[1].strip():
             _skip(result, "malformed line", f"{path}:{number}")
             continue
         context = fields[2] if len(fields) > 2 else ""
-        result.queries.append(Query(fields[1], _concepts(fields[0]), path.stem, context=context))
+        result.queries.append(
+            Query(fields[1], _concepts(fields[0]), path.stem, language=language, context=context)
+        )
     return result
 
 

@@ -141,12 +141,19 @@ class Results:
         }
 
 
-def aliases_among_mentions(figures: dict[str, Any]) -> list[str]:
+def what_pipelines_know(figures: dict[str, Any]) -> list[str]:
     """Say of every pipeline how many mentions its own dictionary has: there it can hardly fail."""
-    return [
+    pipelines = figures.get("pipelines", {})
+    hidden = [
+        f"Distinct names that are asked for, hidden from {name}'s own dictionary: "
+        f"{about['hidden']:,}."
+        for name, about in pipelines.items()
+        if about.get("hidden")  # earlier results have none
+    ]
+    return hidden + [
         f"{about['own']:.1f} % of the mentions are aliases of {name}'s own dictionary: its "
         "figures say little about mentions that it does not know."
-        for name, about in figures.get("pipelines", {}).items()
+        for name, about in pipelines.items()
         if about["own"]
     ]
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from spacy_bergamot.distinct import group_names
 from spacy_bergamot.scratch import Scratch
+from spacy_bergamot.text import normalize
 from spacy_bergamot.text_encoder import TextEncoder
 from training.errors import BergamotError, Errors
 from training.evaluate.dictionary import Dictionary
@@ -41,6 +42,7 @@ class Systems:
 
     lms (dict[str, Path]): Language model folders by name; each searches through the index.
     pipelines (dict[str, str]): Folders or packages of spaCy pipelines with `bergamot_linker`.
+    held_out (bool): Hide the mentions from the pipelines, whose names they are.
     baselines (bool): Exact match and character TF-IDF too.
     exact_search (bool): Search each language model's vectors without the index too.
     device, precision (str): Of the language models.
@@ -48,6 +50,7 @@ class Systems:
 
     lms: dict[str, Path] = field(default_factory=dict)
     pipelines: dict[str, str] = field(default_factory=dict)
+    held_out: bool = False
     baselines: bool = True
     exact_search: bool = False
     device: str = "cpu"
@@ -75,20 +78,30 @@ def rank_all(
     for name, path in systems.pipelines.items():
         logger.info("Evaluating %s on %d mentions", name, len(queries))
         about: dict[str, Any] = {}
-        yield name, rank_with_pipeline(path, queries, k, noted=about)
+        yield (
+            name,
+            rank_with_pipeline(path, queries, k, held_out=systems.held_out, noted=about),
+        )
         if noted is not None:
             noted[name] = about
 
 
 def rank_with_pipeline(
-    path: str, queries: Sequence[Query], k: int, *, noted: dict[str, Any] | None = None
+    path: str,
+    queries: Sequence[Query],
+    k: int,
+    *,
+    held_out: bool = False,
+    noted: dict[str, Any] | None = None,
 ) -> list[Ranked]:
     """Link mentions with a pipeline's `bergamot_linker`, in their context where it has one.
 
     A candidate's name rank is its rank: a pipeline shows concepts, not names.
 
-    noted (dict | None): Gets the fingerprints `lm` and `index`, and as `own` the share of the
-        mentions, in percent, that are names of the pipeline's knowledge base.
+    held_out (bool): Remove the mentions from the names of their gold concepts first, in memory.
+    noted (dict | None): Gets the fingerprints `lm` and `index`, as `hidden` how many names were
+        removed, and as `own` the share of the mentions, in percent, that are names of the
+        pipeline's knowledge base.
     RAISES (BergamotError): B046 if there is no such pipeline, T142 if it has no linker.
     """
     from spacy_bergamot.pipelines import load_pipeline
@@ -98,12 +111,26 @@ def rank_with_pipeline(
     if not names:
         raise BergamotError(Errors.T142.format(path=path, pipes=", ".join(nlp.pipe_names)))
     linker = cast("BergamotLinker", nlp.get_pipe(names[0]))
+    hidden = _hidden(linker, queries) if held_out else []
+    if hidden:
+        linker.update_index(hidden)
     if noted is not None:
-        noted |= _about(linker, queries)
+        noted |= {**_about(linker, queries), "hidden": len(hidden)}
     linker.generator.k = k
     key = linker.settings.spans_key
     docs = (_document(nlp, query, key) for query in queries)
     return [_of_span(doc.spans[key][0] if key else doc.ents[0]) for doc in linker.pipe(docs)]
+
+
+def _hidden(linker: "BergamotLinker", queries: Sequence[Query]) -> list[dict[str, str]]:
+    """Return the removal of every mention from the names of its gold concepts."""
+    names = linker.kb.alias_to_cuis
+    pairs = dict.fromkeys(
+        (concept_id, normalize(query.mention))
+        for query in queries
+        for concept_id in sorted(query.concept_ids & names.get(query.mention, set()))
+    )
+    return [{"action": "remove", "concept_id": id_, "alias": alias} for id_, alias in pairs]
 
 
 def _about(linker: "BergamotLinker", queries: Sequence[Query]) -> dict[str, Any]:

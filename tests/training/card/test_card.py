@@ -195,7 +195,7 @@ def test_a_measured_pipeline_counts_unless_it_knows_the_mentions_by_heart(
 ):
     measured = json.loads(figures.read_text())
     index = spacy.load(pipeline).get_pipe("bergamot_linker").parts.index.fingerprint
-    measured["pipelines"] = {"whole": {"lm": "", "index": index, "own": own}}
+    measured["pipelines"] = {"whole": {"lm": "", "index": index, "own": own, "hidden": 1234}}
     best = {group: {**row, "acc@1": 77.0} for group, row in measured["systems"]["exact"].items()}
     measured["systems"]["whole"] = best
     (tmp_path / "measured.json").write_text(json.dumps(measured))
@@ -204,6 +204,8 @@ def test_a_measured_pipeline_counts_unless_it_knows_the_mentions_by_heart(
     assert recall["kind"] == kind
     assert (recall["groups"]["micro"]["recall@1"] == 0.77) == (kind == "pipeline")
     assert set(recall["beside"]) == {"exact", "tf-idf", "whole", "trained"} - {recall["system"]}
+    said = "40% of the mentions are names of the pipeline itself, after 1,234 were hidden from it."
+    assert (said in readme(pipeline)) == (kind == "pipeline")
 
 
 def test_the_best_by_validation_is_the_model_that_was_exported(

@@ -19,8 +19,8 @@ from training.evaluate.ranking import Ranked
 from training.evaluate.readers import Query
 from training.evaluate.report.analysis import mention_traits, misses
 from training.evaluate.report.blocks import Figures, Heading, Table, Text, to_html, to_markdown
+from training.evaluate.report.calibration import reliability
 from training.evaluate.report.curves import read_history
-from training.evaluate.report.sections import reliability
 from training.evaluate.report.svg import bar_chart, line_chart, scatter
 from training.evaluate.report.tsne import choose_names
 
@@ -194,8 +194,11 @@ def test_a_whole_report(tmp_path: Path, lm: Path, concepts: Path):
     assert not re.search(r"<(script|link|img|iframe)", html)
     for drawing in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
         ElementTree.fromstring(drawing)
-    assert "| ENG (English) | 1 | **100.0" in markdown
-    assert re.search(r"Measured on \d{4}-\d\d-\d\d: of 3 mentions in 2 sets, ", markdown)
+    assert "| English | 1 | **100.0" in markdown
+    assert re.search(r"Measured on \d{4}-\d\d-\d\d: of 3 mentions in 2 languages, ", markdown)
+    legend = next(d for d in re.findall(r"<svg.*?</svg>", html, re.DOTALL) if ">Concepts<" in d)
+    assert ">myocardial infarction<" in legend  # not in this dictionary: its canonical name
+    assert not re.search(r"C0\d", legend)
     assert "ambiguous alias" in markdown
     # Exact match says nothing of "Kälte <b>" and "xyz", of which one is NIL.
     assert "| exact | 1 | 2 | 50.0 | 100.0 |" in markdown

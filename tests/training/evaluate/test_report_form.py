@@ -159,7 +159,7 @@ def test_a_report_says_what_a_pipeline_knew_by_heart():
     figures = {
         "dictionary": {"names": 2, "concepts": 1}, "golds": "any", "out_of_kb": "drop", "k": 5,
         "threshold": None, "precision": "fp32", "lms": {}, "skipped": {},
-        "pipelines": {"pipe": {"own": 100.0}},
+        "pipelines": {"pipe": {"own": 100.0, "index": "0"}}, "systems": {"pipe": {}}, "silent": [],
     }  # fmt: skip
     said = [block.text for block in overview(figures) if isinstance(block, Text)]
     assert any("100.0 % of the mentions are aliases of pipe's own dictionary" in t for t in said)

@@ -161,6 +161,41 @@ def test_a_pipeline_is_a_system(
     assert max(len(entry.concepts) for entry in found) > 1  # more than the pipeline's own k
 
 
+def test_held_out_names_are_new_to_a_pipeline_too(
+    make_nlp: Callable[..., Language], inputs: Path, tmp_path: Path
+):
+    pipeline = tmp_path / "pipeline"
+    make_nlp(mentions=True).to_disk(pipeline)
+    before = (pipeline / "config.cfg").read_bytes()
+    arguments = (inputs / "dictionary.txt", inputs / "queries.txt")
+    options = ("--no-baselines", "--pipeline", f"pipe={pipeline}")
+    run(*arguments, tmp_path / "known.json", *options)
+    printed = run(*arguments, tmp_path / "new.json", *options, "--held-out")
+    known, new = (
+        json.loads((tmp_path / f"{name}.json").read_text())["pipelines"]["pipe"]
+        for name in ("known", "new")
+    )
+    assert (known["hidden"], new["hidden"]) == (0, 1)  # "Heart  attack" of C03
+    assert known["own"] > new["own"] == 0
+    assert known["index"] == new["index"]
+    assert "hidden from pipe's own dictionary: 1." in printed
+    assert "are aliases of" not in printed
+    by_name = {
+        name: dict(zip((q.mention for q in found.queries), found.systems["pipe"], strict=True))
+        for name in ("known", "new")
+        for found in [Results.open(tmp_path / name)]
+    }
+    assert by_name["known"]["Heart  attack"].scores[0] == 1
+    assert "heart attack" not in by_name["new"]["Heart  attack"].names
+    assert not (pipeline / "bergamot_linker/changes").exists()  # nothing was written there
+    assert (pipeline / "config.cfg").read_bytes() == before
+
+
+def test_names_are_hidden_from_pipelines_only(inputs: Path):
+    with pytest.raises(BergamotError, match="T290"):
+        run(inputs / "dictionary.txt", inputs / "queries.txt", inputs / "f.json", "--held-out")
+
+
 def test_a_pipeline_without_a_linker_is_refused(tmp_path: Path):
     import spacy
 

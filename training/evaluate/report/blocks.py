@@ -52,21 +52,26 @@ Block = Heading | Text | Table | Figures
 
 
 def to_html(title: str, blocks: Sequence[Block]) -> str:
-    """Return one HTML file that needs nothing else, with a contents list; texts are escaped."""
+    """Return one HTML file that needs nothing else; texts are escaped.
+
+    The list of contents stands before the first heading, behind what opens the page.
+    """
     anchors = _anchors(blocks)
-    body = "\n".join(_html(block, anchor) for block, anchor in zip(blocks, anchors, strict=True))
+    parts = [_html(block, anchor) for block, anchor in zip(blocks, anchors, strict=True)]
+    opening = next((n for n, block in enumerate(blocks) if isinstance(block, Heading)), len(blocks))
     links = "\n".join(
         f'<li><a href="#{anchor}">{escape(block.text)}</a></li>'
         for block, anchor in zip(blocks, anchors, strict=True)
         if isinstance(block, Heading) and block.level == 2
     )
     contents = f'<nav aria-label="Contents">\n<ul>\n{links}\n</ul>\n</nav>\n' if links else ""
+    lead, body = "".join(f"{part}\n" for part in parts[:opening]), "\n".join(parts[opening:])
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{contents}<main>\n{body}\n</main>\n</body>\n</html>\n"
+        f"<h1>{escape(title)}</h1>\n{lead}{contents}<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 

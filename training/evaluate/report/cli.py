@@ -15,9 +15,13 @@ from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.readers import read_dictionary
 from training.evaluate.report import sections
 from training.evaluate.report.blocks import Block, to_html, to_markdown
+from training.evaluate.report.breakdowns import by_language, by_type
+from training.evaluate.report.calibration import calibration
 from training.evaluate.report.curves import training_section
+from training.evaluate.report.errors import errors
 from training.evaluate.report.published import published_section
 from training.evaluate.report.tsne import tsne_section
+from training.evaluate.report.view import shown_figures, shown_results
 from training.evaluate.results import Results
 
 _TITLE = "Concept linking: evaluation"
@@ -79,22 +83,24 @@ def report_blocks(
 ) -> list[Block]:
     """Return the whole report; sections whose input is not given are left out."""
     hierarchy = Hierarchy(ConceptTable.open(concepts)) if concepts is not None else None
-    figures = results.figures(hierarchy)
+    whole = results.figures(hierarchy)
+    figures, shown = shown_figures(whole, results), shown_results(results)
     blocks = [
         *sections.headline(figures, measured=measured),
         *sections.overview(figures),
         *sections.accuracy(figures),
-        *published_section(figures, release=release, sets=published),
+        *by_language(shown),
+        *by_type(shown),
+        *published_section(whole, release=release, sets=published),
         *sections.significance(figures),
         *sections.nil(figures),
         *sections.recall(figures),
-        *sections.breakdowns(results),
-        *sections.calibration(results),
-        *sections.errors(results, hierarchy),
+        *calibration(shown),
+        *errors(shown, hierarchy),
         *training_section(histories),
     ]
     if dictionary is not None and lms:
-        blocks += tsne_section(Dictionary(read_dictionary(dictionary)), lms)
+        blocks += tsne_section(Dictionary(read_dictionary(dictionary)), lms, hierarchy)
     return blocks
 
 

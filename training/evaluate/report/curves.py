@@ -33,6 +33,8 @@ def training_section(histories: Mapping[str, Path]) -> Iterator[Block]:
     for name, path in histories.items():
         lines = {key: _thinned(line) for key, line in read_history(path).items()}
         losses = {key: lines.get(key, []) for key in _LOSSES}
+        if sum(map(bool, losses.values())) == 2:
+            losses["total"] = []  # it is the only other one
         recalls = {key: line for key, line in lines.items() if key.startswith("recall@")}
         for title, chosen in ((f"{name}: losses", losses), (f"{name}: validation", recalls)):
             if any(chosen.values()):

@@ -21,14 +21,16 @@ body {{ font: 15px/1.5 "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial,
        max-width: 1240px; margin: 2em auto; padding: 0 1em; color: var(--text);
        background: var(--ground); overflow-wrap: break-word; }}
 h1, h2, h3 {{ line-height: 1.2; margin-top: 1.8em; }}
+h1 + p {{ font-size: 1.2em; }}
 p, figcaption, nav {{ max-width: 52em; }}
 nav ul {{ columns: 16em; padding-left: 1.2em; }}
 a {{ color: inherit; }}
 table {{ width: max-content; border-collapse: collapse; margin: .6em 0 1.2em; font-size: 13px; }}
 caption, figcaption {{ text-align: left; color: var(--quiet); padding: .3em 0; }}
+caption {{ position: sticky; left: 0; max-width: min(52em, 100vw - 2em); }}
 th, td {{ padding: .25em .6em; border-bottom: 1px solid var(--line); text-align: right;
          font-variant-numeric: tabular-nums; white-space: nowrap; }}
-thead th, .text {{ white-space: normal; overflow-wrap: break-word; max-width: 16em; }}
+thead th, .text {{ white-space: normal; overflow-wrap: break-word; max-width: 28em; }}
 thead th {{ border-bottom: 2px solid var(--rule); vertical-align: bottom; max-width: 12em; }}
 .text {{ text-align: start; }}
 tbody th {{ font-weight: normal; }}
@@ -38,7 +40,10 @@ figure {{ margin: 1em 0; }}
 svg {{ max-width: 100%; height: auto; }}
 .row {{ display: flex; flex-wrap: wrap; gap: 15px; align-items: flex-start; }}
 .scroll {{ overflow-x: auto; }}
-@media (max-width: 40em) {{ tbody th.text {{ max-width: 9em; }} }}
+@media (max-width: 40em) {{
+  .text {{ max-width: 16em; }}
+  tbody th.text {{ max-width: 9em; }}
+}}
 @page {{ size: A4 landscape; margin: 12mm; }}
 @media print {{
   body {{ font-size: 10pt; margin: 0; max-width: none; }}

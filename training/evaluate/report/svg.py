@@ -13,11 +13,14 @@ _Entry = tuple[str, Callable[[float, float], str]]
 """A name, and what draws its look at a place, of a legend."""
 
 _DASHES = ("", "7 3", "2 2", "9 3 2 3", "4 2")
-_WIDTH, _HEIGHT = 400, 290
-_LEFT, _TOP, _RIGHT, _BOTTOM = 52, 28, 12, 44
+_WIDTH, _HEIGHT = 360, 280
+"""A page of 400 pixels shows a drawing in its own size, three of them fit into 1200."""
+_LEFT, _TOP, _RIGHT, _BOTTOM = 48, 28, 12, 44
 _ROW = 17
-_LETTERS, _SHORT = 54, 25
-"""How many letters fit beside a title, and in half the legend."""
+_LETTERS, _SHORT, _NAME = 42, 17, 13
+"""How many letters fit beside a title, in half the legend, and before a row of intervals."""
+_ROWS_LEFT, _STEP = 102, 10
+"""Where rows of intervals begin, and how far apart two of them are."""
 
 
 def line_chart(
@@ -65,19 +68,24 @@ def bar_chart(
     *,
     x_label: str,
     y_label: str,
+    number: int = 0,
 ) -> str:
-    """Draw grouped bars; `edges` are the left edges of equal bins, and the last right edge."""
+    """Draw grouped bars, full and pale in turn, in one colour.
+
+    edges (Sequence[float]): The left edges of equal bins, and the last right edge.
+    number (int): The colour is that of so many-th series of other drawings.
+    """
     y_ticks = _ticks((0, max((value for values in series.values() for value in values), default=1)))
     frame = _Frame((edges[0], edges[-1]), (0, y_ticks[-1]))
     parts = frame.axes(x_label, y_label, _ticks((edges[0], edges[-1])), y_ticks)
     legend: list[_Entry] = []
-    for number, (name, values) in enumerate(series.items()):
+    for place, (name, values) in enumerate(series.items()):
         look = f'fill="{colour(number)}" stroke="{colour(number)}"'
-        look += ' fill-opacity=".25"' if number % 2 else ""
+        look += ' fill-opacity=".2"' if place % 2 else ""
         for low, high, value in zip(edges, edges[1:], values, strict=False):
             step = (high - low) / len(series)
-            x1, y1 = frame.at(low + number * step, value)
-            x2, y2 = frame.at(low + (number + 1) * step, 0)
+            x1, y1 = frame.at(low + place * step, value)
+            x2, y2 = frame.at(low + (place + 1) * step, 0)
             if value:
                 parts.append(
                     f'<rect x="{x1 + 0.5:.1f}" y="{y1}" width="{max(0.5, x2 - x1 - 1):.1f}" '
@@ -85,6 +93,47 @@ def bar_chart(
                 )
         legend.append((name, partial(_bar_sample, look)))
     return _svg(title, parts, legend)
+
+
+def interval_chart(
+    title: str, series: Mapping[str, Mapping[str, tuple[float, float, float]]], *, x_label: str
+) -> str:
+    """Draw a mark and its interval, in percent, for every row of every named series.
+
+    series (Mapping[str, Mapping[str, tuple[float, float, float]]]): Series to row to value, lower
+        and upper bound. Rows stand in the order in which they come first.
+    """
+    rows = list(dict.fromkeys(row for of in series.values() for row in of))
+    pitch = _STEP * len(series) + 8
+    bottom = _TOP + pitch * len(rows)
+    scale = (_WIDTH - _ROWS_LEFT - _RIGHT - 6) / 100
+
+    def at(value: float) -> float:
+        return round(_ROWS_LEFT + scale * value, 1)
+
+    parts = []
+    for tick in range(0, 101, 20):
+        parts.append(f'<path d="M{at(tick)} {_TOP}V{bottom}" stroke="currentColor" '
+                     'stroke-opacity=".15"/>')  # fmt: skip
+        parts.append(f'<text x="{at(tick)}" y="{bottom + 16}" text-anchor="middle">{tick}</text>')
+    parts.append(f'<text x="{at(50)}" y="{bottom + 34}" text-anchor="middle">'
+                 f"{escape(x_label)}</text>")  # fmt: skip
+    for place, row in enumerate(rows):
+        top = _TOP + place * pitch
+        parts.append(f'<path d="M12 {top}H{_WIDTH - _RIGHT}" stroke="currentColor" '
+                     'stroke-opacity=".15"/>')  # fmt: skip
+        parts.append(f'<text x="12" y="{top + pitch / 2 + 4}">{_cut(row, _NAME)}</text>')
+        for number, (name, values) in enumerate(series.items()):
+            if row not in values:
+                continue
+            value, low, high = values[row]
+            y = top + 4 + _STEP * (number + 0.5)
+            parts.append(f'<path d="M{at(low)} {y}H{at(high)}" stroke="{colour(number)}" '
+                         'stroke-width="1.5"/>')  # fmt: skip
+            said = f"{row}, {name}: {value:.1f} ({low:.1f}–{high:.1f})"
+            parts.append(_mark(number, at(value), y, said))
+    legend: list[_Entry] = [(name, partial(_whiskers, n)) for n, name in enumerate(series)]
+    return _svg(title, parts, legend, top=bottom + _BOTTOM)
 
 
 def scatter(title: str, groups: Mapping[str, Sequence[tuple[float, float, str]]]) -> str:
@@ -194,6 +243,11 @@ def _mark(number: int, x: float, y: float, tip: str = "") -> str:
 
 def _line_sample(number: int, x: float, y: float) -> str:
     return _path([(x, y), (x + 26, y)], number) + _mark(number, x + 13, y)
+
+
+def _whiskers(number: int, x: float, y: float) -> str:
+    whisker = f'<path d="M{x} {y}h26" stroke="{colour(number)}" stroke-width="1.5"/>'
+    return whisker + _mark(number, x + 13, y)
 
 
 def _bar_sample(look: str, x: float, y: float) -> str:

@@ -1,5 +1,6 @@
 """Names in the plane before and after training, coloured by concept (SapBERT, Figure 1)."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from spacy_bergamot.text_encoder import TextEncoder
 from training.evaluate.dictionary import Dictionary
+from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.report.blocks import Block, Figures, Heading, Table
 from training.evaluate.report.svg import key, scatter
 
@@ -47,8 +49,29 @@ def plane(vectors: np.ndarray, *, seed: int = 0) -> np.ndarray:
     return TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(reduced)
 
 
-def tsne_section(dictionary: Dictionary, lms: Mapping[str, Path]) -> Iterator[Block]:
-    """Draw the same names under every language model, with the silhouette of the concepts."""
+def concept_names(
+    names: Mapping[str, list[str]], hierarchy: Hierarchy | None = None
+) -> dict[str, str]:
+    """Return what to call every concept: by its canonical name, or its first where none is known.
+
+    A name that several have is followed by the id.
+
+    names (Mapping[str, list[str]]): Names of every concept id.
+    """
+    called = {concept: of[0] for concept, of in names.items()}
+    if hierarchy is not None:
+        called |= {id_: name for id_ in names if (name := hierarchy.name(id_)) != id_}
+    several = {name for name, times in Counter(called.values()).items() if times > 1}
+    return {id_: f"{name} ({id_})" if name in several else name for id_, name in called.items()}
+
+
+def tsne_section(
+    dictionary: Dictionary, lms: Mapping[str, Path], hierarchy: Hierarchy | None = None
+) -> Iterator[Block]:
+    """Draw the same names under every language model, with the silhouette of the concepts.
+
+    hierarchy (Hierarchy | None): Has the concepts' canonical names.
+    """
     from sklearn.metrics import silhouette_score
 
     names = choose_names(dictionary)
@@ -56,16 +79,17 @@ def tsne_section(dictionary: Dictionary, lms: Mapping[str, Path]) -> Iterator[Bl
     labels = [concept for concept, group in names.items() for _ in group]
     if len(names) < 2:
         return
+    called = concept_names(names, hierarchy)
     drawings, rows = [], []
     for title, path in lms.items():
         vectors = TextEncoder.open(path).encode(flat)
         points = plane(vectors).tolist()
-        groups: dict[str, list[tuple[float, float, str]]] = {concept: [] for concept in names}
+        groups: dict[str, list[tuple[float, float, str]]] = {name: [] for name in called.values()}
         for concept, name, (x, y) in zip(labels, flat, points, strict=True):
-            groups[concept].append((x, y, name))
+            groups[called[concept]].append((x, y, name))
         drawings.append(scatter(title, groups))
         rows.append((title, f"{silhouette_score(vectors, labels, metric='cosine'):.3f}"))
-    drawings.append(key("Concepts", [f"{concept} {names[concept][0]}" for concept in names]))
+    drawings.append(key("Concepts", list(called.values())))
     yield Heading("Names in the plane")
     caption = (
         f"{len(flat)} names of {len(names)} concepts, a colour and shape each: 50 principal "
