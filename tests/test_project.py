@@ -102,16 +102,21 @@ def test_the_card_makes_no_step_run_again(project: Path):
     assert [path.stat().st_mtime_ns for path in made] == before
 
 
-def test_the_ner_workflow_scores_mentions_and_links_and_ends_in_a_wheel(project: Path):
-    overrides = SHORT | {"vars.ner_steps": 100}
+def test_the_ner_workflows_score_mentions_and_links_and_end_in_a_wheel(project: Path):
+    overrides = SHORT | {"vars.ner_epochs": 1, "vars.ner_batch_pieces": 2048}
+    texts = project / "assets/texts"
+    texts.mkdir()
+    (texts / "a.txt").write_text("Der Patient hat Fieber und Husten.")
     project_run(project, "ner", overrides=overrides, capture=True)
     scores = json.loads((project / "metrics/ner.json").read_text())
-    assert scores["ents_f"] > 0.2
-    assert scores["link_accuracy"] > 0.5
-    assert scores["link_end_to_end_f"] > 0.1
+    assert scores["partial_mention"]["r"] > 50
+    assert set(scores["languages"]) == {"CHI", "DUT", "ENG", "FRE", "GER", "ITA", "JPN", "POR",
+                                        "RUS", "SPA"}  # fmt: skip
     wheel = next(project.glob("packages/*_ner-*/dist/*.whl"))
     with zipfile.ZipFile(wheel) as archive:
-        assert any("/transformer/" in name for name in archive.namelist())
+        assert any("/bergamot_finder/" in name for name in archive.namelist())
+    project_run(project, "ner-silver", overrides=overrides, capture=True)
+    assert (project / "models/finder_silver/finder/manifest.json").is_file()
 
 
 def test_the_open_workflow_imports_the_ontologies_of_a_folder(project: Path, tmp_path: Path):

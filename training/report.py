@@ -8,11 +8,13 @@ import typer
 
 from training.errors import BergamotError, Errors
 from training.evaluate.cli import render
+from training.evaluate.links_cli import render as render_links
 
 
 def report_cli(
     metrics: Annotated[
-        Path, typer.Argument(help="JSON that `evaluate`, or `spacy evaluate`, wrote")
+        Path,
+        typer.Argument(help="JSON that `evaluate`, `evaluate-links` or `spacy evaluate` wrote"),
     ],
     packages: Annotated[Path, typer.Argument(help="Folder of the packaged wheel")],
 ) -> None:
@@ -31,7 +33,10 @@ def report(metrics: Path, packages: Path) -> str:
     if not wheels:
         raise BergamotError(Errors.T307.format(path=packages))
     scores = json.loads(metrics.read_text(encoding="utf8"))
-    table = render_ner(scores) if "ents_f" in scores else render(scores)
+    if "partial_mention" in scores:
+        table = render_links(scores)
+    else:
+        table = render_ner(scores) if "ents_f" in scores else render(scores)
     return f"{table}\n\nPackaged pipeline: {wheels[-1]}\nInstall it with: pip install {wheels[-1]}"
 
 

@@ -50,15 +50,17 @@ def corpus_cli(
     corpus = read_corpus(path, form, language)
     if ids is not None:
         corpus = select_documents(corpus, ids)
-    if concepts is not None:
-        table = ConceptTable.open(concepts)
+    table = None if concepts is None else ConceptTable.open(concepts)
+    if table is not None:
         corpus, _ = map_concepts(
             corpus, table, vocabulary=vocabulary, codes=codes, mrcui=mrcui, related=related
         )
     corpus.write(output)
     typer.echo(render(corpus))
     if spacy is not None:
-        counts = write_docbin(corpus, spacy, dev=spacy_dev, share=dev_share, label=label)
+        counts = write_docbin(
+            corpus, spacy, dev=spacy_dev, share=dev_share, label=label, concepts=table
+        )
         typer.echo(f"spaCy: {counts}")
 
 

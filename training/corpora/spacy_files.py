@@ -13,6 +13,8 @@ from training.preprocess.hashing import string_hashes, uniform
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
+    from spacy_bergamot.concepts import ConceptTable
+
 LABEL = "MENTION"  # of mentions without a type
 GOLD = "gold"
 
@@ -24,6 +26,7 @@ def write_docbin(
     dev: Path | None = None,
     share: float = 0.0,
     label: str | None = None,
+    concepts: "ConceptTable | None" = None,
 ) -> str:
     """Write the documents as a DocBin; return a line that says what is in it.
 
@@ -35,6 +38,7 @@ def write_docbin(
     dev (Path | None), share (float): Another DocBin for this share of the documents, drawn by a
         hash of their ids.
     label (str | None): One for all mentions instead of their types.
+    concepts (ConceptTable | None): Gives a mention without a type the group of its concept.
     RAISES (BergamotError): T126 if there is no document, or none for one of the files.
     """
     import spacy
@@ -51,7 +55,9 @@ def write_docbin(
     for row, is_dev in zip(corpus.documents.to_pylist(), held, strict=True):
         doc = nlp.make_doc(row["text"])
         doc.user_data["document"], doc.user_data["language"] = row["document"], row["language"]
-        doc = _annotated(doc, mentions.pop(row["document"], []), label, counts)
+        rows = mentions.pop(row["document"], [])
+        labels = [label or of["type"] or _group(of, concepts) or LABEL for of in rows]
+        doc = _annotated(doc, rows, labels, counts)
         bins[dev if is_dev and dev else path].add(doc)
     for target, docs in bins.items():
         if not len(docs):
@@ -64,7 +70,7 @@ def write_docbin(
 
 
 def _annotated(
-    doc: "Doc", mentions: Sequence[dict[str, Any]], label: str | None, counts: Counter[str]
+    doc: "Doc", mentions: Sequence[dict[str, Any]], labels: Sequence[str], counts: Counter[str]
 ) -> "Doc":
     from spacy.util import filter_spans
 
@@ -75,8 +81,9 @@ def _annotated(
     rows = [row for row in mentions if row["starts"]]
     counts["without offsets, left out"] += len(mentions) - len(rows)
     places = [
-        Place(min(row["starts"]), max(row["ends"]), label or row["type"] or LABEL, kb_id_of(row))
-        for row in rows
+        Place(min(row["starts"]), max(row["ends"]), label, kb_id_of(row))
+        for row, label in zip(mentions, labels, strict=True)
+        if row["starts"]
     ]
     doc, spans = exact_spans(doc, places)
     for row, place, span in zip(rows, places, spans, strict=True):
@@ -95,6 +102,14 @@ def _annotated(
     counts["discontinuous, no entities"] += len(group) - len(whole)
     counts["overlapping, no entities"] += len(whole) - len(ents)
     return doc
+
+
+def _group(row: dict[str, Any], concepts: "ConceptTable | None") -> str:
+    """Return the semantic group of a mention's first concept; nothing where it has none."""
+    if concepts is None or not row["concepts"]:
+        return ""
+    found = concepts.find(row["concepts"][0])
+    return concepts.group(found) if found is not None else ""
 
 
 def kb_id_of(row: dict[str, Any]) -> str:
