@@ -78,11 +78,12 @@ def test_an_interrupted_run_ends_as_one_that_was_not(trained, lm, tmp_path, monk
         train_finder(gold(), gold(20, seed=1), lm, tmp_path, RECIPE)
     assert not (tmp_path / "finder").exists()
     monkeypatch.undo()
+    with pytest.raises(BergamotError, match="T207"):
+        train_finder(gold(), [], lm, tmp_path, Recipe(epochs=9))
     train_finder(gold(), gold(20, seed=1), lm, tmp_path, RECIPE)
     whole = (trained[0] / "finder/model.safetensors").read_bytes()
     assert (tmp_path / "finder/model.safetensors").read_bytes() == whole
-    with pytest.raises(BergamotError, match="T207"):
-        train_finder(gold(), [], lm, tmp_path, Recipe(epochs=9))
+    assert not (tmp_path / "checkpoints").exists()
 
 
 def test_tags_of_units(lm):

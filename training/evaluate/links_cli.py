@@ -122,7 +122,7 @@ def _cell(rates: dict[str, Any], name: str) -> str:
 
 
 def _row(name: str, cells: Sequence[str], *counts: object) -> str:
-    return f"{name:16}" + "".join(f"{c:>19}" for c in cells) + "".join(f"{n:>10}" for n in counts)
+    return f"{name:16}" + "".join(f"{c:>21}" for c in cells) + "".join(f"{n:>10}" for n in counts)
 
 
 def _listed(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import logging
 import random
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -67,7 +68,8 @@ def train_finder(
 ) -> dict[str, Any]:
     """Train a finder into `output`, with a checkpoint after every epoch; return its scores.
 
-    An interrupted run goes on behind its last whole epoch.
+    An interrupted run goes on behind its last whole epoch; one with other settings or documents is
+    refused until the interrupted one is removed.
 
     train, dev (Sequence[Doc]): Documents with entities; `dev` may be empty.
     lm (Path): A language model's folder. concepts (ConceptTable | None): For swaps.
@@ -123,6 +125,7 @@ def train_finder(
         )  # fmt: skip
     model.eval()
     model.save(output / "finder", recipe=asdict(recipe), history=history)
+    shutil.rmtree(root)
     return history[-1]
 
 
