@@ -27,6 +27,7 @@ from spacy_bergamot.languages import NO_LANGUAGE, languages_of, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import folded_windows
 from spacy_bergamot.mentions.language import Guess, guess
+from spacy_bergamot.mentions.short_forms import short_form_places
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
 
@@ -46,6 +47,7 @@ Place = tuple[int, int, str]
         "groups": [],
         "languages": [],
         "folded": True,
+        "abbreviations": True,
         "spans_key": None,
     },
 )
@@ -57,6 +59,7 @@ def make_mentions(
     groups: list[str],
     languages: list[str],
     folded: bool,
+    abbreviations: bool,
     spans_key: str | None,
 ) -> "BergamotMentions":
     """Make a dictionary matcher; see `BergamotMentions` for the settings."""
@@ -68,6 +71,7 @@ def make_mentions(
         groups=groups,
         languages=languages,
         folded=folded,
+        abbreviations=abbreviations,
         spans_key=spans_key,
     )
     made.home = weakref.ref(nlp)
@@ -93,6 +97,8 @@ class BergamotMentions(Pipe):
         say theirs; all where empty. Names without a language are always marked.
     folded (bool): Mark names that are written otherwise too, by the rules of the document's
         language: inflected, reordered, with or without hyphens, in British spelling.
+    abbreviations (bool): Mark a short form that the document defines wherever it stands, however
+        short, as its long form is marked; before what the dictionary has of it.
     spans_key (str | None): Write `doc.spans[spans_key]`, with overlaps, instead of `doc.ents`.
     """
 
@@ -106,6 +112,7 @@ class BergamotMentions(Pipe):
         groups: Iterable[str] = (),
         languages: Iterable[str] = (),
         folded: bool = True,
+        abbreviations: bool = True,
         spans_key: str | None = None,
     ) -> None:
         self.vocab = vocab
@@ -116,6 +123,7 @@ class BergamotMentions(Pipe):
             "groups": tuple(groups),
             "languages": tuple(languages),
             "folded": folded,
+            "abbreviations": abbreviations,
             "spans_key": spans_key,
         }
         self.home: weakref.ref[Language] | None = None
@@ -227,6 +235,8 @@ class BergamotMentions(Pipe):
             hit = np.flatnonzero((rows >= 0) & long)
             labels = keys.folded.groups[rows[hit]]
             places = self._places(windows.starts[hit], windows.ends[hit], labels) | places
+        if settings["abbreviations"]:
+            places |= short_form_places(doc, places)
         return [(start, end, label) for (start, end), label in sorted(places.items())]
 
     def _places(
