@@ -143,6 +143,37 @@ def test_what_no_file_can_hold_is_left_out(nlp: Language, tmp_path: Path):
     assert doc.ents[0].kb_id_ == "C10"
 
 
+def test_code_of_the_user_is_imported_before_the_pipeline(saved: Path, tmp_path: Path):
+    config = saved / "config.cfg"
+    text = config.read_text("utf8").replace('"bergamot_linker"]', '"bergamot_linker","denies_all"]')
+    config.write_text(text + '\n[components.denies_all]\nfactory = "denies_all"\n', "utf8")
+    (saved / "manifest.json").unlink(missing_ok=True)
+    source = write_rows(tmp_path / "in.jsonl", {"text": TEXT})
+    output = invoke("link", saved, source, tmp_path / "o.jsonl", status=1).output
+    assert "B120" in output
+    assert "'denies_all'" in output
+    code = tmp_path / "mine.py"
+    code.write_text("import no_such_module\n", "utf8")
+    output = invoke("link", saved, source, tmp_path / "o.jsonl", "--code", code, status=1).output
+    assert "B119" in output
+    assert "no_such_module" in output
+    code.write_text(
+        "from spacy.language import Language\n"
+        "@Language.component('denies_all')\n"
+        "def denies_all(doc):\n"
+        "    for ent in doc.ents:\n"
+        "        doc.user_data['._.', 'is_negated', ent.start_char, ent.end_char] = True\n"
+        "    return doc\n",
+        "utf8",
+    )
+    for command in ("link", "export"):
+        invoke(command, saved, source, tmp_path / "o.spacy", "--code", code)
+        source = tmp_path / "o.spacy"
+    invoke("export", saved, source, tmp_path / "o.jsonl", "--code", code)
+    (row,) = rows_of(tmp_path / "o.jsonl")
+    assert [entity["attributes"] for entity in row["ents"]] == [["negated"]] * 3
+
+
 def test_context_behind_the_linker(saved: Path):
     pytest.importorskip("medspacy", reason="medspaCy wants an older spaCy: see docs/linking.md")
     import spacy
