@@ -32,4 +32,5 @@ def _value(span: Span, extension: str) -> Any:
     if span.has_extension(extension):
         return span._.get(extension)
     # Read from a file, a document has the attribute though nothing here has registered it.
-    return span.doc.user_data.get(("._.", extension, span.start_char, span.end_char))
+    values: dict[Any, Any] = span.doc.user_data
+    return values.get(("._.", extension, span.start_char, span.end_char))
