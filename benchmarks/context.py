@@ -17,14 +17,17 @@ import spacy
 from benchmarks.documents import read_gold
 
 PRIOR, COHERENCE = "spacy_bergamot.PriorReranker.v1", "spacy_bergamot.CoherenceReranker.v1"
+PLAIN = {"resolve_abbreviations": False}
 SYSTEMS: dict[str, list[dict[str, Any]]] = {
-    "none": [{}],
+    "none": [PLAIN],
     "abbreviations": [{"resolve_abbreviations": True}],
     "prior": [
-        {"rerank": {"@misc": PRIOR, "weight": weight}} for weight in (0.005, 0.01, 0.02, 0.05, 0.1)
+        {**PLAIN, "rerank": {"@misc": PRIOR, "weight": weight}}
+        for weight in (0.005, 0.01, 0.02, 0.05, 0.1)
     ],
     "coherence": [
-        {"rerank": {"@misc": COHERENCE, "weight": weight}} for weight in (0.02, 0.05, 0.1, 0.2, 0.4)
+        {**PLAIN, "rerank": {"@misc": COHERENCE, "weight": weight}}
+        for weight in (0.02, 0.05, 0.1, 0.2, 0.4)
     ],
 }
 
@@ -49,7 +52,7 @@ def main() -> None:
             name, setting, best, measure(arguments.pipeline, setting, arguments.test)
         )
     reranker = max(("prior", "coherence"), key=lambda name: results[name]["acc_1"])
-    both = {**best_of["abbreviations"], **best_of[reranker]}
+    both = {**best_of[reranker], **best_of["abbreviations"]}
     first = measure(folder, both, tune)[0]
     found = measure(folder, both, test)
     results[f"abbreviations+{reranker}"] = show("both", both, first, found)

@@ -209,7 +209,8 @@ def known_of(gold: set[str], nlp: Language) -> set[str]:
 def pipeline(folder: Path, lm: Path) -> Language:
     """Return a pipeline of the mix alone; it is saved for the processes."""
     nlp = spacy.blank("en")
-    config = {"generator": MIXED_GENERATOR, "precision": "bf16"}
+    # scispaCy's side has none either.
+    config = {"generator": MIXED_GENERATOR, "precision": "bf16", "resolve_abbreviations": False}
     linker: Any = nlp.add_pipe("bergamot_linker", config=config)
 
     def copied(target: Path, _: Path) -> None:

@@ -5,43 +5,63 @@ be found in the long form in order, from the right, the first of them at the sta
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from spacy_bergamot.languages import lat
 
 _PAIRS = re.compile(r"[(（]([^()（）]{1,120})[)）]")
 _WORD = re.compile(r"\S+")
+_CLOSING = "\"'”’»*,"
 _MOST_WORDS = 2
 _REACH = 400  # characters in which a long form is sought
 
 
+class Definition(NamedTuple):
+    """A short form, and where its long form begins and ends in the text that defines it."""
+
+    short: str
+    start: int
+    end: int
+
+
+def definitions(text: str) -> dict[str, Definition]:
+    """Return what a text defines, by short form; the first definition counts."""
+    found: dict[str, Definition] = {}
+    for definition in _definitions(text):
+        found.setdefault(definition.short, definition)
+    return found
+
+
 def find_abbreviations(text: str) -> dict[str, str]:
     """Return {short form: long form} as a text defines them; the first definition counts."""
-    found: dict[str, str] = {}
+    return {short: text[start:end] for short, start, end in definitions(text).values()}
+
+
+def _definitions(text: str) -> Iterator[Definition]:
     for match in _PAIRS.finditer(text):
         inner = re.split(r"[;,；，]\s|[;；，]", match.group(1))[0].strip()
-        before = _before(text, match.start())
+        end = _end_before(text, match.start())
+        # The whole of what stands before, for every pair of parentheses, would take quadratic time.
+        before = text[max(0, end - _REACH) : end]
         if _is_short_form(inner):
             long_form = _long_form(inner, before)
             if long_form:
-                found.setdefault(inner, long_form)
+                yield Definition(inner, end - len(long_form), end)
             continue
         # The other way round: COPD (chronic obstructive pulmonary disease).
         last = before.rsplit(None, 1)[-1] if before.split() else ""
         short = last.strip("([{\"'“„«")
         if _is_short_form(short) and _long_form(short, inner) == inner:
-            found.setdefault(short, inner)
-    return found
+            start = text.index(inner, match.start())
+            yield Definition(short, start, start + len(inner))
 
 
-def _before(text: str, end: int) -> str:
-    """Return what stands before a place, without white space there, as far as it can matter.
-
-    The whole of it, for every pair of parentheses, would take quadratic time.
-    """
-    while end and text[end - 1].isspace():
+def _end_before(text: str, end: int) -> int:
+    """Return where ends what stands before a place, white space and closing quotes left out."""
+    while end and (text[end - 1].isspace() or text[end - 1] in _CLOSING):
         end -= 1
-    return text[max(0, end - _REACH) : end]
+    return end
 
 
 def _is_short_form(text: str) -> bool:

@@ -218,6 +218,11 @@ class Errors(metaclass=Coded):
         "'{name}' and '{linker}' are of one knowledge base with different changes. Take both from "
         "one pipeline; python -m spacy bergamot update changes both."
     )
+    B119 = "{path} cannot be imported: {reason}. Correct it; it is the file given by --code."
+    B120 = (
+        "The pipeline '{name}' has a component of a package that is not imported: {reason} Write "
+        "a Python file that imports it, and give that to `link` and `export`: --code FILE.py"
+    )
     B091 = "{path} cannot be read: {reason}. Give a file that you may read."
     B117 = (
         "{path} ({size} bytes) is not the file that is meant: its SHA-256 is {found}, expected "

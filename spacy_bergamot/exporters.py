@@ -2,12 +2,14 @@
 
 import re
 from html import escape
+from itertools import count
 from typing import Any
 
 from spacy.tokens import Doc
 
 from spacy_bergamot.html_page import to_html as to_html
 from spacy_bergamot.kb import KnowledgeBase
+from spacy_bergamot.output.assertions import attributes_of
 from spacy_bergamot.output.fhir import to_fhir as to_fhir
 from spacy_bergamot.output.vocabularies import reference
 from spacy_bergamot.spans import is_linked, spans_of
@@ -23,6 +25,9 @@ def to_dict(
     kb: KnowledgeBase | None = None,
 ) -> dict[str, Any]:
     """Return text, entities with offsets in characters, label, concept and score; provenance.
+
+    An entity of which the text says something has it as "attributes": see
+    `spacy_bergamot.output.assertions`.
 
     spans_key (str | None): Entities are `doc.spans[spans_key]`; None for `doc.ents`.
     candidates (bool): With every entity's candidates.
@@ -40,6 +45,8 @@ def to_dict(
         known = kb.name_and_types(span.kb_id_) if kb is not None and is_linked(span) else None
         if known is not None:
             entry |= dict(zip(("name", "types"), known, strict=True))
+        if attributes := attributes_of(span):
+            entry["attributes"] = attributes
         if span.has_extension("kb_ents"):
             entry["kb_ents"] = [list(pair) for pair in span._.kb_ents or []]
         if candidates and span.has_extension("candidates"):
@@ -57,7 +64,7 @@ def to_brat(
     spans_key: str | None = None,
     knowledge_base: str | None = None,
 ) -> str:
-    """Return an .ann file: text-bound annotations and normalisations of what is linked.
+    """Return an .ann file: text-bound annotations, their attributes, normalisations of links.
 
     An entity over several lines is written as fragments, as BRAT wants it.
 
@@ -65,7 +72,8 @@ def to_brat(
     knowledge_base (str | None): Name of the knowledge base, for ids that do not say theirs; KB
         where not given.
     """
-    lines = []
+    lines: list[str] = []
+    attributes = count(1)
     for number, span in enumerate(spans_of(doc, spans_key), 1):
         parts = list(re.finditer(r"[^\r\n]+", span.text))
         if not parts:
@@ -75,6 +83,8 @@ def to_brat(
         text = " ".join(part[0] for part in parts).replace("\t", " ")
         label = re.sub(r"[^\w-]", "_", span.label_ or "Entity")
         lines.append(f"T{number}\t{label} {offsets}\t{text}")
+        for name in attributes_of(span):
+            lines.append(f"A{next(attributes)}\t{name.capitalize()} T{number}")
         if is_linked(span):
             name, code = reference(span.kb_id_, knowledge_base=knowledge_base)
             target = f"{name or _NO_NAME}:{code}".replace(" ", "_")

@@ -43,7 +43,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
         },
     },
     "rerank": None,
-    "resolve_abbreviations": False,
+    "resolve_abbreviations": True,
     "abbreviations": {},
     "semantic_types": [],
     "semantic_groups": [],

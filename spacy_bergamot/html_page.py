@@ -7,6 +7,7 @@ from itertools import pairwise
 from spacy.tokens import Doc, Span
 
 from spacy_bergamot.kb import KnowledgeBase
+from spacy_bergamot.output.assertions import attributes_of
 from spacy_bergamot.spans import is_linked, spans_of
 
 _HUES = (210, 25, 150, 300, 50, 180, 265, 345)
@@ -41,7 +42,8 @@ def to_html(
     kb_url: str = "",
     kb: KnowledgeBase | None = None,
 ) -> str:
-    """Return a page of texts with their mentions marked; label, concept and score behind each.
+    """Return a page of texts with their mentions marked; behind each its label, concept and score,
+    and what the text says of it, such as negated.
 
     Where spans of a group overlap, what is said of a span repeats its text. The direction of
     writing follows the text. A mention that is not linked is underlined with dashes.
@@ -56,6 +58,7 @@ def to_html(
     def tag(span: Span, *, quoted: bool) -> str:
         parts = [f"<bdi>“{escape(span.text)}”</bdi>"] * quoted + [escape(span.label_)]
         parts += _concept(span, kb_url, kb) if is_linked(span) else []
+        parts += attributes_of(span)
         said = " · ".join(part for part in parts if part)
         return f'<span class="tag {kind(span)}" dir="ltr">{said}</span>' if said else ""
 

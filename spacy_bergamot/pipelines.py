@@ -43,12 +43,28 @@ def find_pipeline(name: str) -> Path:
     return folder
 
 
+def import_code(path: Path | None) -> None:
+    """Run a Python file of the user's that registers components, as spaCy's --code does.
+
+    RAISES (BergamotError): B119 if that fails.
+    """
+    import spacy
+
+    if path is not None:
+        try:
+            spacy.util.import_file("python_code", path)
+        except Exception as reason:  # whatever the user's code raises
+            message = Errors.B119.format(path=path, reason=f"{type(reason).__name__}: {reason}")
+            raise BergamotError(message) from None
+
+
 def load_pipeline(name: str, *, device: str | None = None) -> "Language":
     """Load a pipeline.
 
     name (str): Installed package or folder.
     device (str | None): Of its language models; None for what the config says.
-    RAISES (BergamotError): B046 if there is none of that name, or its files cannot be read.
+    RAISES (BergamotError): B046 if there is none of that name, or its files cannot be read; B120
+        for a component that nothing here has registered.
     """
     import spacy
 
@@ -64,4 +80,7 @@ def load_pipeline(name: str, *, device: str | None = None) -> "Language":
         raise
     except Exception as reason:  # spaCy, msgpack and configparser, whatever breaks first
         said = str(reason) or repr(reason)
+        if "[E002]" in said:  # no such factory
+            said = said.partition(" This usually")[0]
+            raise BergamotError(Errors.B120.format(name=name, reason=said)) from None
         raise BergamotError(Errors.B046.format(name=name, reason=said)) from None

@@ -65,7 +65,7 @@ class LinkerSettings:
     overwrite: bool = True
     generator: Generator | EnsembleGenerator = field(default_factory=_exact_then_dense)
     rerank: Reranker | None = None
-    resolve_abbreviations: bool = False
+    resolve_abbreviations: bool = True
     abbreviations: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
     allowed: CandidateFilter = field(default_factory=CandidateFilter)
     ef_search: int = 100

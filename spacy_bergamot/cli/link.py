@@ -12,7 +12,7 @@ from spacy_bergamot.cli.linking import Linked, link_documents
 from spacy_bergamot.cli.results import Form, Results, form_of
 from spacy_bergamot.cli.sources import Kind, Source
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.pipelines import load_pipeline
+from spacy_bergamot.pipelines import import_code, load_pipeline
 from spacy_bergamot.spans import spans_of
 
 Output = Annotated[
@@ -37,6 +37,14 @@ KbName = Annotated[
     typer.Option(
         "--knowledge-base",
         help="Vocabulary of ids that do not say theirs, in BRAT, BigBIO and FHIR",
+    ),
+]
+Code = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        help="Python file that is run first, to register the components of other packages",
     ),
 ]
 _SHOWN = 5
@@ -70,6 +78,7 @@ def link_cli(
     ] = None,
     n_process: Annotated[int, typer.Option(min=1, help="Processes")] = 1,
     batch_size: Annotated[int, typer.Option(min=1, help="Documents at once")] = 128,
+    code: Code = None,
 ) -> None:
     """Link documents. A .txt is one; of JSONL, CSV and Parquet other keys and columns are kept.
 
@@ -82,6 +91,7 @@ def link_cli(
         found = Source.at(source, kind=kind, text_column=text_column, lines=lines)
         form = form_of(output, form)
         uris = _systems(systems)
+        import_code(code)
         nlp = load_pipeline(pipeline, device=device)
         linker, name = linker_of(nlp)
         entries = found.read(nlp.vocab)
@@ -104,6 +114,7 @@ def export_cli(
     kb_url: KbUrl = "",
     systems: Systems = None,
     knowledge_base: KbName = None,
+    code: Code = None,
 ) -> None:
     """Write linked documents in another format, without linking them again."""
     with explained():
@@ -113,6 +124,7 @@ def export_cli(
             raise BergamotError(Errors.B105.format(path=source, reason=reason))
         form = form_of(output, form)
         uris = _systems(systems)
+        import_code(code)
         nlp = load_pipeline(pipeline)
         linker, _ = linker_of(nlp)
         entries = found.read(nlp.vocab)

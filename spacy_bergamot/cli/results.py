@@ -14,8 +14,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TextIO
 
+import srsly
 import typer
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 
 from spacy_bergamot.cli.linking import Linked
 from spacy_bergamot.errors import BergamotError, Errors
@@ -206,13 +207,39 @@ class Results:
 
     def _docbin(self, docs: Iterable[Linked]) -> None:
         store = DocBin(store_user_data=True)
+        left_out: set[str] = set()
         for doc, facts, _ in docs:
             if doc is not None:
                 if "id" in facts:
                     doc.user_data["id"] = facts["id"]
+                left_out |= forget_unsaved(doc)
                 store.add(doc)
         with atomic_file(self.output) as temporary:
             store.to_disk(temporary)
+        if left_out:
+            names = ", ".join(sorted(left_out))
+            typer.echo(f"Left out of the documents, as no file can hold it: {names}", err=True)
+
+
+def forget_unsaved(doc: Doc) -> set[str]:
+    """Remove what of a document's user data no file can hold, such as a graph of its spans.
+
+    RETURNS (set[str]): Its keys; of an extension's values, the extension's name.
+    """
+    if _is_plain(doc.user_data):
+        return set()
+    keys = [key for key, value in doc.user_data.items() if not _is_plain({key: value})]
+    for key in keys:
+        del doc.user_data[key]
+    return {key[1] if isinstance(key, tuple) and key[0] == "._." else str(key) for key in keys}
+
+
+def _is_plain(values: Any) -> bool:
+    try:
+        srsly.msgpack_dumps(values)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def file_name(identifier: str, taken: set[str]) -> str:

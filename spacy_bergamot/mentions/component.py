@@ -27,6 +27,7 @@ from spacy_bergamot.languages import NO_LANGUAGE, languages_of, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import folded_windows
 from spacy_bergamot.mentions.language import Guess, guess, stop_words
+from spacy_bergamot.mentions.short_forms import short_form_places
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
 
@@ -47,6 +48,7 @@ Place = tuple[int, int, str]
         "groups_discard": ["ACTI", "CONC", "GENE", "GEOG", "OBJC", "OCCU", "ORGA"],
         "languages": [],
         "folded": True,
+        "abbreviations": True,
         "spans_key": None,
     },
 )
@@ -59,6 +61,7 @@ def make_mentions(
     groups_discard: list[str],
     languages: list[str],
     folded: bool,
+    abbreviations: bool,
     spans_key: str | None,
 ) -> "BergamotMentions":
     """Make a dictionary matcher; see `BergamotMentions` for the settings."""
@@ -71,6 +74,7 @@ def make_mentions(
         groups_discard=groups_discard,
         languages=languages,
         folded=folded,
+        abbreviations=abbreviations,
         spans_key=spans_key,
     )
     made.home = weakref.ref(nlp)
@@ -99,6 +103,8 @@ class BergamotMentions(Pipe):
         say theirs; all where empty. Names without a language are always marked.
     folded (bool): Mark names that are written otherwise too, by the rules of the document's
         language: inflected, reordered, with or without hyphens, in British spelling.
+    abbreviations (bool): Mark a short form that the document defines wherever it stands, however
+        short, as its long form is marked; before what the dictionary has of it.
     spans_key (str | None): Write `doc.spans[spans_key]`, with overlaps, instead of `doc.ents`.
     """
 
@@ -113,6 +119,7 @@ class BergamotMentions(Pipe):
         groups_discard: Iterable[str] = (),
         languages: Iterable[str] = (),
         folded: bool = True,
+        abbreviations: bool = True,
         spans_key: str | None = None,
     ) -> None:
         self.vocab = vocab
@@ -124,6 +131,7 @@ class BergamotMentions(Pipe):
             "groups_discard": tuple(groups_discard),
             "languages": tuple(languages),
             "folded": folded,
+            "abbreviations": abbreviations,
             "spans_key": spans_key,
         }
         self.home: weakref.ref[Language] | None = None
@@ -236,11 +244,14 @@ class BergamotMentions(Pipe):
             labels = keys.folded.groups[rows[hit]]
             places = self._places(windows.starts[hit], windows.ends[hit], labels) | places
         stops, text = stop_words(tuple(codes)), doc.text
-        return [
-            (start, end, label)
-            for (start, end), label in sorted(places.items())
+        places = {
+            (start, end): label
+            for (start, end), label in places.items()
             if text[start:end].lower() not in stops or text[start:end].isupper()
-        ]
+        }
+        if settings["abbreviations"]:
+            places |= short_form_places(doc, places)
+        return [(start, end, label) for (start, end), label in sorted(places.items())]
 
     def _places(
         self, starts: np.ndarray, ends: np.ndarray, groups: np.ndarray

@@ -8,13 +8,20 @@ from spacy.tokens import Doc, Span
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.kb import KnowledgeBase
+from spacy_bergamot.output.assertions import attributes_of
 from spacy_bergamot.output.vocabularies import coding, reference
 from spacy_bergamot.spans import is_linked, spans_of
 
 MENTION_URL = "urn:spacy-bergamot:mention"
 """URL of the extension that a mention is; in it are text, start and end (characters), label,
-concept (CodeableConcept) and score."""
+concept (CodeableConcept), score, every attribute (code), and verificationStatus (CodeableConcept)
+where the attributes decide that of a Condition."""
 ID_SYSTEM = "urn:spacy-bergamot:document"
+
+_STATUS = "http://terminology.hl7.org/CodeSystem/condition-ver-status"
+# Of the others none has a code: what is historical may last (clinicalStatus inactive would deny
+# it), and what is the family's is no Condition of the patient.
+_STATUS_BY_ATTRIBUTE = {"negated": "refuted", "uncertain": "unconfirmed"}
 
 
 def to_fhir(
@@ -28,7 +35,10 @@ def to_fhir(
 ) -> dict[str, Any]:
     """Return a DocumentReference: the text attached, and every mention as an extension.
 
-    No Condition is made of a mention: the text may deny it, or say it of somebody else.
+    No Condition is made of a mention: the text may deny it, or say it of somebody else. What a
+    component has found of that is an attribute of the mention (`output.assertions`), and where a
+    Condition would have a code for it, its verificationStatus: negated is refuted, uncertain is
+    unconfirmed.
 
     kb (KnowledgeBase): What the document was linked to; says names and codes of concepts.
     document_id (str | None): Becomes the resource's identifier.
@@ -107,4 +117,14 @@ def _facts(span: Span, kb: KnowledgeBase, **options: Any) -> list[dict[str, Any]
         scores = dict(span._.kb_ents or []) if span.has_extension("kb_ents") else {}
         if span.kb_id_ in scores:
             facts.append({"url": "score", "valueDecimal": round(float(scores[span.kb_id_]), 6)})
+    return facts + _said(attributes_of(span))
+
+
+def _said(attributes: list[str]) -> list[dict[str, Any]]:
+    """Return what the text says of a mention as extensions."""
+    facts: list[dict[str, Any]] = [{"url": "attribute", "valueCode": name} for name in attributes]
+    codes = [code for name, code in _STATUS_BY_ATTRIBUTE.items() if name in attributes]
+    if codes:
+        concept = {"coding": [{"system": _STATUS, "code": codes[0]}]}
+        facts.append({"url": "verificationStatus", "valueCodeableConcept": concept})
     return facts

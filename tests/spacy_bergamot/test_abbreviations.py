@@ -14,6 +14,7 @@ from spacy_bergamot.abbreviations import find_abbreviations
         ),
         ("COPD (chronic obstructive pulmonary disease)",
          {"COPD": "chronic obstructive pulmonary disease"}),
+        ('a “heart attack” (HA), fever, (FR)', {"HA": "heart attack", "FR": "fever"}),
         ("una hipertensión arterial (HTA) grave", {"HTA": "hipertensión arterial"}),
         ("у него артериальная гипертензия (АГ)", {"АГ": "артериальная гипертензия"}),
         ("Myokardinfarkt(MI) und Herzinsuffizienz (HI; chronisch)",

@@ -48,6 +48,7 @@ class Extension(Strict):
     valueString: str | None = Field(None, min_length=1)
     valueUnsignedInt: int | None = Field(None, ge=0)
     valueDecimal: float | None = None
+    valueCode: str | None = Field(None, pattern=r"^\S+( \S+)*$")
     valueCodeableConcept: CodeableConcept | None = None
 
     def model_post_init(self, _: Any) -> None:

@@ -6,19 +6,17 @@ from tests.spacy_bergamot.test_linker import mark
 
 
 def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
-    nlp = make_nlp(
-        mentions=False, resolve_abbreviations=True, abbreviations={"HTN": "hypertension"}
-    )
+    nlp = make_nlp(mentions=False, abbreviations={"HTN": "hypertension"})
     linker = nlp.get_pipe("bergamot_linker")
     doc = linker(mark(nlp, "a common cold (CC) and CC with HTN", "CC", "HTN"))
     assert [ent.kb_id_ for ent in doc.ents] == ["C04", "C01"]
-    plain = make_nlp(mentions=False, threshold=0.999).get_pipe("bergamot_linker")
+    plain = make_nlp(mentions=False, threshold=0.999, resolve_abbreviations=False).get_pipe(
+        "bergamot_linker"
+    )
     doc = plain(mark(nlp, "a common cold (CC) and CC with HTN", "CC", "HTN"))
     assert {ent.kb_id_ for ent in doc.ents} == {"NIL"}
     table = {"FA": "fever", "de": {"FA": "Herzinfarkt"}, "fr": {"FA": "aspirin"}}
-    linker = make_nlp(mentions=False, resolve_abbreviations=True, abbreviations=table).get_pipe(
-        "bergamot_linker"
-    )
+    linker = make_nlp(mentions=False, abbreviations=table).get_pipe("bergamot_linker")
     of_languages = [
         ("de", "C03"),
         ("xx", "C10"),

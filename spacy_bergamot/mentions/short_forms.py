@@ -1,0 +1,66 @@
+"""Short forms that a document defines: mentions wherever they stand, as their long forms are."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+
+from spacy.tokens import Doc
+
+from spacy_bergamot.abbreviations import definitions
+from spacy_bergamot.mentions.units import Units, units_of
+
+Labels = Mapping[tuple[int, int], str]
+"""Labels of mentions by start and end in characters."""
+
+
+def short_form_places(doc: Doc, places: Labels) -> dict[tuple[int, int], str]:
+    """Return every place of the short forms whose long forms are mentions, with their labels.
+
+    A long form is one where a mention ends with it and has half of its characters: of "acute
+    myocardial infarction (AMI)" the last two words will do. A short form is a run of whole units
+    in the case in which it is defined.
+
+    places: The mentions that were found.
+    """
+    text = doc.text
+    labels = _labels(text, places)
+    if not labels:
+        return {}
+    units = units_of(doc)
+    words = {text[a:b] for a, b in zip(units.starts.tolist(), units.ends.tolist(), strict=True)}
+    # "He" is no helium where the text has "he" too: it may be the first word of a sentence.
+    sure = {
+        short: label
+        for short, label in labels.items()
+        if not (short.istitle() and short.isalpha() and short.lower() in words)
+    }
+    return {(start, end): sure[text[start:end]] for start, end in _occurrences(text, units, sure)}
+
+
+def _labels(text: str, places: Labels) -> dict[str, str]:
+    """Return the labels of the short forms whose long forms are mentions."""
+    defined = definitions(text)
+    ending: dict[int, list[tuple[int, str]]] = {of.end: [] for of in defined.values()}
+    for (start, end), label in places.items():
+        if end in ending:
+            ending[end].append((start, label))
+    labels = {}
+    for short, first, end in defined.values():
+        if ending[end]:
+            start, label = min(ending[end], key=lambda mention: abs(mention[0] - first))
+            if 2 * (end - start) >= end - first:
+                labels[short] = label
+    return labels
+
+
+def _occurrences(
+    text: str, units: Units, short_forms: Collection[str]
+) -> Iterator[tuple[int, int]]:
+    """Yield where short forms stand; for each unit there are as many looks as they have lengths."""
+    lengths: dict[str, set[int]] = defaultdict(set)
+    for short in short_forms:
+        lengths[short[0]].add(len(short))
+    ends = set(units.ends.tolist())
+    for start in units.starts.tolist():
+        for length in lengths.get(text[start], ()):
+            if start + length in ends and text[start : start + length] in short_forms:
+                yield start, start + length
