@@ -25,7 +25,7 @@ from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.languages import NO_LANGUAGE, languages_of, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
-from spacy_bergamot.mentions.folded import folded_windows
+from spacy_bergamot.mentions.folded import FoldedText, Windows
 from spacy_bergamot.mentions.language import Guess, guess
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
@@ -46,6 +46,7 @@ Place = tuple[int, int, str]
         "groups": [],
         "languages": [],
         "folded": True,
+        "tolerant": True,
         "spans_key": None,
     },
 )
@@ -57,6 +58,7 @@ def make_mentions(
     groups: list[str],
     languages: list[str],
     folded: bool,
+    tolerant: bool,
     spans_key: str | None,
 ) -> "BergamotMentions":
     """Make a dictionary matcher; see `BergamotMentions` for the settings."""
@@ -68,6 +70,7 @@ def make_mentions(
         groups=groups,
         languages=languages,
         folded=folded,
+        tolerant=tolerant,
         spans_key=spans_key,
     )
     made.home = weakref.ref(nlp)
@@ -93,6 +96,7 @@ class BergamotMentions(Pipe):
         say theirs; all where empty. Names without a language are always marked.
     folded (bool): Mark names that are written otherwise too, by the rules of the document's
         language: inflected, reordered, with or without hyphens, in British spelling.
+    tolerant (bool): Mark names with misspelt words too.
     spans_key (str | None): Write `doc.spans[spans_key]`, with overlaps, instead of `doc.ents`.
     """
 
@@ -106,6 +110,7 @@ class BergamotMentions(Pipe):
         groups: Iterable[str] = (),
         languages: Iterable[str] = (),
         folded: bool = True,
+        tolerant: bool = True,
         spans_key: str | None = None,
     ) -> None:
         self.vocab = vocab
@@ -116,6 +121,7 @@ class BergamotMentions(Pipe):
             "groups": tuple(groups),
             "languages": tuple(languages),
             "folded": folded,
+            "tolerant": tolerant,
             "spans_key": spans_key,
         }
         self.home: weakref.ref[Language] | None = None
@@ -219,15 +225,29 @@ class BergamotMentions(Pipe):
             groups=groups,
         )
         places = self._places(found.starts, found.ends, keys.rows.groups[found.rows])
-        for code in codes if settings["folded"] else ():
-            windows = folded_windows(doc, code, max_words=settings["max_tokens"])
-            allowed = keys.of_languages([code])
-            rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
-            long = windows.ends - windows.starts >= settings["min_length"]
-            hit = np.flatnonzero((rows >= 0) & long)
-            labels = keys.folded.groups[rows[hit]]
-            places = self._places(windows.starts[hit], windows.ends[hit], labels) | places
+        if settings["folded"] or settings["tolerant"]:
+            texts = [FoldedText(doc, code) for code in codes]
+            most = settings["max_tokens"]
+            if settings["folded"]:
+                for text in texts:
+                    places = self._folded(text, text.windows(most), groups) | places
+            if settings["tolerant"]:
+                for text in texts:
+                    corrected = keys.spellings.corrected(text, codes)
+                    places = self._folded(text, text.windows(most, corrected), groups) | places
         return [(start, end, label) for (start, end), label in sorted(places.items())]
+
+    def _folded(
+        self, text: FoldedText, windows: Windows, groups: np.ndarray
+    ) -> dict[tuple[int, int], str]:
+        """Return labels by place of the windows whose folded form is that of a name."""
+        keys = self.keys
+        allowed = keys.of_languages([text.language])
+        rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
+        long = windows.ends - windows.starts >= self.settings["min_length"]
+        hit = np.flatnonzero((rows >= 0) & long)
+        labels = keys.folded.groups[rows[hit]]
+        return self._places(windows.starts[hit], windows.ends[hit], labels)
 
     def _places(
         self, starts: np.ndarray, ends: np.ndarray, groups: np.ndarray
