@@ -1,6 +1,6 @@
 """The component `bergamot_mentions`: mentions by dictionary, in any language, without an NER.
 
-It carries the keys of the knowledge base's aliases, not their text: 24 bytes per name. In Chinese,
+It carries the keys of the knowledge base's aliases, not their text: some 70 bytes per name. In Chinese,
 Japanese and Thai, which write no spaces, a mention may begin and end inside a token; the token is
 split there, so that entities are exact.
 """
@@ -96,7 +96,8 @@ class BergamotMentions(Pipe):
         say theirs; all where empty. Names without a language are always marked.
     folded (bool): Mark names that are written otherwise too, by the rules of the document's
         language: inflected, reordered, with or without hyphens, in British spelling.
-    tolerant (bool): Mark names with misspelt words too.
+    tolerant (bool): Mark names with a misspelt word too, where folded ones are marked: with one
+        letter more, less or other, or two swapped, but for the first, from six letters on.
     spans_key (str | None): Write `doc.spans[spans_key]`, with overlaps, instead of `doc.ents`.
     """
 
@@ -225,16 +226,13 @@ class BergamotMentions(Pipe):
             groups=groups,
         )
         places = self._places(found.starts, found.ends, keys.rows.groups[found.rows])
-        if settings["folded"] or settings["tolerant"]:
-            texts = [FoldedText(doc, code) for code in codes]
-            most = settings["max_tokens"]
-            if settings["folded"]:
-                for text in texts:
-                    places = self._folded(text, text.windows(most), groups) | places
-            if settings["tolerant"]:
-                for text in texts:
-                    corrected = keys.spellings.corrected(text, codes)
-                    places = self._folded(text, text.windows(most, corrected), groups) | places
+        texts = [FoldedText(doc, code) for code in codes] if settings["folded"] else []
+        most = settings["max_tokens"]
+        for text in texts:
+            places = self._folded(text, text.windows(most), groups) | places
+        for text in texts if settings["tolerant"] else ():
+            corrected = keys.corrected(text, codes)
+            places = self._folded(text, text.windows(most, corrected), groups) | places
         return [(start, end, label) for (start, end), label in sorted(places.items())]
 
     def _folded(

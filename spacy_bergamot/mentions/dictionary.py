@@ -23,7 +23,7 @@ from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.hashing import WindowKeys, find_keys
 from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.manifest import read_manifest, write_manifest
-from spacy_bergamot.mentions.folded import folded_key, folded_name
+from spacy_bergamot.mentions.folded import Corrected, FoldedText, folded_key, folded_name
 from spacy_bergamot.mentions.misspelt import Spellings, Word, counted_words
 from spacy_bergamot.text import normalize, unify
 
@@ -175,6 +175,16 @@ class MentionKeys:
         """Return which groups are among some, bool (g,); all if there are none."""
         named = set(wanted)
         return np.array([not named or group in named for group in self.groups], dtype=bool)
+
+    def corrected(self, text: FoldedText, languages: Sequence[str]) -> Corrected:
+        """Return the words of a text as the names of its language, or of none, have them.
+
+        languages (list[str]): All that the text may be in.
+        """
+        anywhere = [lat(code) for code in self.languages if code in NO_LANGUAGE]
+        return self.spellings.corrected(
+            text, own=[text.language, *anywhere], languages=[*languages, *anywhere]
+        )
 
     def check(self, *, languages: Sequence[str], groups: Sequence[str], name: str) -> None:
         """Refuse settings that the dictionary does not know. RAISES (BergamotError): B033."""

@@ -80,9 +80,7 @@ class FoldedText:
         self._sizes = np.array([len(word.folded) for word in self.words], dtype=np.int64)
         parted = [
             _JOINS.fullmatch(text, end, start) is None and end < start
-            for end, start in zip(
-                self._ends[:-1].tolist(), self._starts[1:].tolist(), strict=True
-            )
+            for end, start in zip(self._ends[:-1].tolist(), self._starts[1:].tolist(), strict=True)
         ]
         self._runs = np.cumsum([0, *parted])[: len(self.words)]
         begin, stop = _borders(doc, text, self._starts, self._ends)

@@ -23,8 +23,9 @@ from spacy_bergamot.mentions.usual import is_usual
 LEAST = 6
 """Letters of a word that is corrected, and of what it is taken for."""
 
-LEAST_STEM = 8
-"""The same of words without their endings; shorter ones are near to too many others."""
+LEAST_STEM, MOST_ENDING = 8, 3
+"""Letters of a word without its ending from which on it is compared too, and of the ending at most:
+shorter ones, or what remains of longer endings, are near to too many others."""
 
 MOST = 48
 """Letters of a word beyond which it is left alone; its edits would be many and long."""
@@ -35,8 +36,11 @@ _BEGINS = re.compile(r"(?:\A|[\n:;!?•*)]|(?:\w{4}|\d)\.)[\s\-–(]*\Z")
 _NEAR = 12  # characters before a word that tell whether it begins a sentence
 _CAPITAL_NOUNS = ("GER",)
 
+_BLOCK = 1 << 12  # words whose edits are in memory together
+
 Word = tuple[str, str, str]
 """Language, plain form and folded form of a name's word."""
+_Forms = tuple[str, str]  # the plain and the folded form of a text's word
 
 
 def counted_words(name: str, words: Sequence[FoldedWord], language: str) -> Iterator[Word]:
@@ -63,11 +67,10 @@ class Spellings(NamedTuple):
     @classmethod
     def of(cls, words: Counter[Word]) -> "Spellings":
         """Return the spellings of words, by the number of names that have each."""
-        texts = [list(_spellings(*word)) for word in words]
-        sizes = [len(of) for of in texts]
+        keys = string_keys(text for word in words for text in _spellings(*word))
+        sizes = [sum(1 for _ in _spellings(*word)) for word in words]
         meant = string_keys(folded for _, _, folded in words)
         counts = np.fromiter(words.values(), dtype=np.int32, count=len(words))
-        keys = string_keys(text for of in texts for text in of)
         return cls._settled(keys, np.repeat(meant, sizes), np.repeat(counts, sizes))
 
     def plus(self, other: "Spellings") -> "Spellings":
@@ -91,65 +94,68 @@ class Spellings(NamedTuple):
         order = left[np.lexsort((words[left], -sums[left], keys[left]))]
         return cls(keys[order], words[order], sums[order].astype(np.int32))
 
-    def corrected(self, text: FoldedText, languages: Sequence[str]) -> Corrected:
-        """Return the words of a text as they are taken to be meant, by the names of its language.
+    def corrected(
+        self, text: FoldedText, *, own: Sequence[str], languages: Sequence[str]
+    ) -> Corrected:
+        """Return the words of a text as they are taken to be meant.
 
-        languages (list[str]): All that the text may be in; a word of one of them is no mistake.
+        own (list[str]): Languages of the names that may be meant.
+        languages (list[str]): All that the text may be in; a word of a name of them is no mistake.
         """
         changed = np.zeros(len(text.words), dtype=bool)
         doubtful, keys = changed.copy(), text.keys.copy()
-        places: dict[tuple[str, str], list[int]] = {}
+        places: dict[_Forms, list[int]] = {}
         for place, (start, end, folded) in enumerate(text.words):
             if folded and LEAST <= end - start <= MOST and text.text[start:end].isalpha():
                 word = plain_word(text.text[start:end])
                 places.setdefault((word, folded), []).append(place)
-        known = self._known(list(places), languages)
-        unknown = [word for word, is_known in zip(places, known, strict=True) if not is_known]
-        for (word, folded), (meant, alike) in self._meant(unknown, text.language).items():
-            at = places[word, folded]
-            keys[at], changed[at] = meant, True
-            doubtful[at] = not alike and is_usual(word)
-        if text.language not in _CAPITAL_NOUNS and not _in_capitals(text.text):
-            for place in np.flatnonzero(changed & ~doubtful).tolist():
-                doubtful[place] = _may_be_a_name(text.text, text.words[place].start)
+        words = list(places)
+        capitals = text.language not in _CAPITAL_NOUNS and not _in_capitals(text.text)
+        for start in range(0, len(words), _BLOCK):
+            block = words[start : start + _BLOCK]
+            for forms, meant, alike in self._meant(block, own, languages):
+                at = places[forms]
+                keys[at], changed[at] = meant, True
+                if not alike:
+                    doubtful[at] = is_usual(forms[0]) or [
+                        capitals and _may_be_a_name(text.text, text.words[place].start)
+                        for place in at
+                    ]
         return Corrected(keys, changed, doubtful)
 
-    def _known(
-        self, words: Sequence[tuple[str, str]], languages: Sequence[str]
-    ) -> np.ndarray:
-        """Tell which words are those of names, inflected or not."""
-        found = np.zeros(len(words), dtype=bool)
-        for code in {*languages, ""}:
-            asked = string_keys(f"{code} {_KNOWN}{folded}" for _, folded in words)
-            found |= find_keys(self.keys, asked) >= 0
-        return found
-
     def _meant(
-        self, words: Sequence[tuple[str, str]], language: str
-    ) -> dict[tuple[str, str], tuple[int, bool]]:
-        """Return the keys of the words that are meant, and whether only accents differ."""
-        texts = [
-            (number, text, form == word and edits == 0)
-            for number, (word, folded) in enumerate(words)
-            for form in _forms(word, folded)
-            for edits, text in _edits(form)
+        self, words: Sequence[_Forms], own: Sequence[str], languages: Sequence[str]
+    ) -> Iterator[tuple[_Forms, int, bool]]:
+        """Yield the words that are misspelt, keys of what is meant, and whether accents alone are.
+
+        Of several words that may be meant, it is the one that most names have.
+        """
+        is_known = np.zeros(len(words), dtype=bool)
+        for code in languages:
+            asked = string_keys(f"{code} {_KNOWN}{folded}" for _, folded in words)
+            is_known |= find_keys(self.keys, asked) >= 0
+        edits = [
+            (number, text, alike)
+            for number in np.flatnonzero(~is_known).tolist()
+            for text, alike in _edits(*words[number])
         ]
-        found: dict[tuple[str, str], tuple[int, int, int]] = {}
-        for code in (language, ""):
-            rows = find_keys(self.keys, string_keys(f"{code} {text}" for _, text, _ in texts))
+        best: dict[int, tuple[bool, int, int]] = {}
+        for code in own:
+            rows = find_keys(self.keys, string_keys(f"{code} {text}" for _, text, _ in edits))
             for at in np.flatnonzero(rows >= 0).tolist():
-                number, _, alike = texts[at]
-                row = rows[at]
-                best = (int(alike), int(self.counts[row]), int(self.words[row]))
-                found[words[number]] = max(found.get(words[number], best), best)
-        return {word: (meant, bool(alike)) for word, (alike, _, meant) in found.items()}
+                number, _, alike = edits[at]
+                found = (alike, int(self.counts[rows[at]]), int(self.words[rows[at]]))
+                best[number] = max(best.get(number, found), found)
+        for number, (alike, _, meant) in best.items():
+            yield words[number], meant, alike
 
 
 def _forms(word: str, folded: str) -> Iterator[str]:
     """Yield the forms of a word that are compared."""
     if LEAST <= len(word) <= MOST:
         yield word
-    if LEAST_STEM <= len(folded) <= MOST and folded != word:
+    short_ending = 0 < len(word) - len(folded) <= MOST_ENDING
+    if LEAST_STEM <= len(folded) <= MOST and short_ending:
         yield folded
 
 
@@ -162,16 +168,17 @@ def _spellings(language: str, word: str, folded: str) -> Iterator[str]:
             yield f"{language} {form[:at]}{_ANY}{form[at + 1 :]}"
 
 
-def _edits(word: str) -> Iterator[tuple[int, str]]:
-    """Yield a word, and what is stored of words that are one edit away; with the edits."""
-    yield 0, word
-    for at in range(1, len(word)):
-        yield 1, f"{word[:at]}{_ANY}{word[at:]}"
-    for at in range(1, len(word) - 1):
-        yield 1, f"{word[:at]}{_ANY}{word[at + 1 :]}"
-        yield 1, f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"
-        if len(word) > LEAST:
-            yield 1, f"{word[:at]}{word[at + 1 :]}"
+def _edits(word: str, folded: str) -> Iterator[tuple[str, bool]]:
+    """Yield what is stored of words that are alike but for accents, and of those one edit away."""
+    for form in _forms(word, folded):
+        yield form, form == word
+        for at in range(1, len(form)):
+            yield f"{form[:at]}{_ANY}{form[at:]}", False
+        for at in range(1, len(form) - 1):
+            yield f"{form[:at]}{_ANY}{form[at + 1 :]}", False
+            yield f"{form[:at]}{form[at + 1]}{form[at]}{form[at + 2 :]}", False
+            if len(form) > LEAST:
+                yield f"{form[:at]}{form[at + 1 :]}", False
 
 
 def _in_capitals(text: str) -> bool:
