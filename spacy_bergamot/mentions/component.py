@@ -1,8 +1,8 @@
 """The component `bergamot_mentions`: mentions by dictionary, in any language, without an NER.
 
-It carries the keys of the knowledge base's aliases, not their text: some 70 bytes per name. In Chinese,
-Japanese and Thai, which write no spaces, a mention may begin and end inside a token; the token is
-split there, so that entities are exact.
+It carries the keys of the knowledge base's aliases, not their text: some 70 bytes per name. In
+Chinese, Japanese and Thai, which write no spaces, a mention may begin and end inside a token; the
+token is split there, so that entities are exact.
 """
 
 import weakref
