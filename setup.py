@@ -56,7 +56,10 @@ setup(
         "spacy_bergamot.mentions",
         "spacy_bergamot.output",
     ],
-    package_data={"spacy_bergamot": ["py.typed", "semantic_types.tsv"]},
+    package_data={
+        "spacy_bergamot": ["py.typed", "semantic_types.tsv"],
+        "spacy_bergamot.mentions": ["word_pieces.txt.xz"],
+    },
     install_requires=[
         "nmslib>=2.1.1",
         "numpy>=1.24",

@@ -157,6 +157,11 @@ def _function_words(language: str) -> frozenset[str]:
     return frozenset(_FUNCTION_WORDS.get(language, "").split())
 
 
+def plain_word(word: str) -> str:
+    """Return the normal form of a word without accents, uninflected or not."""
+    return _without_accents(normalize(word))
+
+
 def _without_accents(word: str) -> str:
     """Return a word without combining marks; those of scripts that need them stay."""
     if word.isascii():

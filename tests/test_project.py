@@ -178,7 +178,8 @@ def test_the_packages_own_wheel_ships_the_package_only(own_wheel: Path):
         names = set(archive.namelist())
     tops = {name.partition("/")[0] for name in names}
     code = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("spacy_bergamot/**/*.py")}
-    assert code | {"spacy_bergamot/semantic_types.tsv"} <= names
+    data = {"semantic_types.tsv", "mentions/word_pieces.txt.xz"}
+    assert code | {f"spacy_bergamot/{name}" for name in data} <= names
     assert {top for top in tops if not top.endswith(".dist-info")} == {"spacy_bergamot"}
 
 

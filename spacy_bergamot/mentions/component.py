@@ -1,31 +1,29 @@
 """The component `bergamot_mentions`: mentions by dictionary, in any language, without an NER.
 
-It carries the keys of the knowledge base's aliases, not their text: 24 bytes per name. In Chinese,
-Japanese and Thai, which write no spaces, a mention may begin and end inside a token; the token is
-split there, so that entities are exact.
+It carries the keys of the knowledge base's aliases, not their text: some 70 bytes per name. In
+Chinese, Japanese and Thai, which write no spaces, a mention may begin and end inside a token; the
+token is split there, so that entities are exact.
 """
 
 import weakref
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import srsly
 from spacy.language import Language
-from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import filter_spans
 from spacy.vocab import Vocab
 
 from spacy_bergamot.bundle import FileBundle
+from spacy_bergamot.bundle_pipe import BundlePipe
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.languages import NO_LANGUAGE, languages_of, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
-from spacy_bergamot.mentions.folded import folded_windows
+from spacy_bergamot.mentions.folded import FoldedText, Windows
 from spacy_bergamot.mentions.language import Guess, guess, stop_words
 from spacy_bergamot.mentions.short_forms import short_form_places
 from spacy_bergamot.mentions.splitting import split_tokens
@@ -48,6 +46,7 @@ Place = tuple[int, int, str]
         "groups_discard": ["ACTI", "CONC", "GENE", "GEOG", "OBJC", "OCCU", "ORGA"],
         "languages": [],
         "folded": True,
+        "tolerant": True,
         "abbreviations": True,
         "spans_key": None,
     },
@@ -61,6 +60,7 @@ def make_mentions(
     groups_discard: list[str],
     languages: list[str],
     folded: bool,
+    tolerant: bool,
     abbreviations: bool,
     spans_key: str | None,
 ) -> "BergamotMentions":
@@ -74,6 +74,7 @@ def make_mentions(
         groups_discard=groups_discard,
         languages=languages,
         folded=folded,
+        tolerant=tolerant,
         abbreviations=abbreviations,
         spans_key=spans_key,
     )
@@ -84,7 +85,7 @@ def make_mentions(
 _LIVING: "weakref.WeakSet[BergamotMentions]" = weakref.WeakSet()
 
 
-class BergamotMentions(Pipe):
+class BergamotMentions(BundlePipe):
     """Mark the longest aliases from left to right, labelled with their semantic group or MENTION.
 
     Entities that are there already stay. A name in capitals of up to five characters, such as an
@@ -103,6 +104,8 @@ class BergamotMentions(Pipe):
         say theirs; all where empty. Names without a language are always marked.
     folded (bool): Mark names that are written otherwise too, by the rules of the document's
         language: inflected, reordered, with or without hyphens, in British spelling.
+    tolerant (bool): Mark names with a misspelt word too, where folded ones are marked: with one
+        letter more, less or other, or two swapped, but for the first, from six letters on.
     abbreviations (bool): Mark a short form that the document defines wherever it stands, however
         short, as its long form is marked; before what the dictionary has of it.
     spans_key (str | None): Write `doc.spans[spans_key]`, with overlaps, instead of `doc.ents`.
@@ -119,23 +122,23 @@ class BergamotMentions(Pipe):
         groups_discard: Iterable[str] = (),
         languages: Iterable[str] = (),
         folded: bool = True,
+        tolerant: bool = True,
         abbreviations: bool = True,
         spans_key: str | None = None,
     ) -> None:
-        self.vocab = vocab
-        self.name = name
-        self.settings: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "max_tokens": max_tokens,
             "min_length": min_length,
             "groups": tuple(groups),
             "groups_discard": tuple(groups_discard),
             "languages": tuple(languages),
             "folded": folded,
+            "tolerant": tolerant,
             "abbreviations": abbreviations,
             "spans_key": spans_key,
         }
+        super().__init__(vocab, name, settings)
         self.home: weakref.ref[Language] | None = None
-        self.bundle: FileBundle | None = None
         self._keys: MentionKeys | None = None
         _LIVING.add(self)
 
@@ -178,39 +181,6 @@ class BergamotMentions(Pipe):
         MentionKeys.write(bundle.path, concepts())
         self.take(bundle)
 
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save the keys."""
-        self._saved().copy_to(Path(path))
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BergamotMentions":
-        """Map the keys."""
-        return self.take(FileBundle(Path(path)))
-
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the keys as msgpack."""
-        return srsly.msgpack_dumps(self._saved().to_bytes(name=self.name))
-
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BergamotMentions":
-        """Restore the keys."""
-        try:
-            bundle = FileBundle.from_bytes(srsly.msgpack_loads(data))
-        except (ValueError, TypeError, AttributeError) as reason:
-            message = Errors.B035.format(path="The bytes", name=self.name, reason=repr(reason))
-            raise BergamotError(message) from None
-        return self.take(bundle)
-
-    def __reduce__(self) -> tuple:
-        """Pickle the files' path, or their bytes where the component owns them."""
-        saved: Any = self.bundle
-        if saved is not None:
-            saved = saved.path if saved.owner is None else saved.to_bytes(name=self.name)
-        return _unpickle, (self.vocab, self.name, self.settings, saved)
-
-    def _saved(self) -> FileBundle:
-        if self.bundle is None:
-            raise BergamotError(Errors.B030.format(name=self.name))
-        return self.bundle
-
     def take(self, bundle: FileBundle) -> "BergamotMentions":
         """Take a dictionary. RAISES (BergamotError): B033 if the settings do not fit it."""
         keys = MentionKeys(bundle.path)
@@ -235,23 +205,29 @@ class BergamotMentions(Pipe):
             groups=groups,
         )
         places = self._places(found.starts, found.ends, keys.rows.groups[found.rows])
-        for code in codes if settings["folded"] else ():
-            windows = folded_windows(doc, code, max_words=settings["max_tokens"])
-            allowed = keys.of_languages([code])
-            rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
-            long = windows.ends - windows.starts >= settings["min_length"]
-            hit = np.flatnonzero((rows >= 0) & long)
-            labels = keys.folded.groups[rows[hit]]
-            places = self._places(windows.starts[hit], windows.ends[hit], labels) | places
-        stops, text = stop_words(tuple(codes)), doc.text
-        places = {
-            (start, end): label
-            for (start, end), label in places.items()
-            if text[start:end].lower() not in stops or text[start:end].isupper()
-        }
+        texts = [FoldedText(doc, code) for code in codes] if settings["folded"] else []
+        most = settings["max_tokens"]
+        for text in texts:
+            places = self._folded(text, text.windows(most), groups) | places
+        for text in texts if settings["tolerant"] else ():
+            corrected = keys.corrected(text, codes)
+            places = self._folded(text, text.windows(most, corrected), groups) | places
+        places = _without_stop_words(places, doc.text, codes)
         if settings["abbreviations"]:
             places |= short_form_places(doc, places)
         return [(start, end, label) for (start, end), label in sorted(places.items())]
+
+    def _folded(
+        self, text: FoldedText, windows: Windows, groups: np.ndarray
+    ) -> dict[tuple[int, int], str]:
+        """Return labels by place of the windows whose folded form is that of a name."""
+        keys = self.keys
+        allowed = keys.of_languages([text.language])
+        rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
+        long = windows.ends - windows.starts >= self.settings["min_length"]
+        hit = np.flatnonzero((rows >= 0) & long)
+        labels = keys.folded.groups[rows[hit]]
+        return self._places(windows.starts[hit], windows.ends[hit], labels)
 
     def _places(
         self, starts: np.ndarray, ends: np.ndarray, groups: np.ndarray
@@ -274,6 +250,18 @@ class BergamotMentions(Pipe):
         return guess(doc.text, tuple(sorted(known))), False
 
 
+def _without_stop_words(
+    places: dict[tuple[int, int], str], text: str, languages: list[str]
+) -> dict[tuple[int, int], str]:
+    """Leave out the places of stop words that are not in capitals."""
+    stops = stop_words(tuple(languages))
+    return {
+        (start, end): label
+        for (start, end), label in places.items()
+        if text[start:end].lower() not in stops or text[start:end].isupper()
+    }
+
+
 def _longest_first(found: list[Place]) -> list[Place]:
     """Keep matches that do not overlap: from left to right, the longest at each place."""
     kept: list[Place] = []
@@ -293,11 +281,3 @@ def _free(found: list[Place], doc: Doc) -> list[Place]:
         if before < 0 or ents[before][1] <= place[0]:
             kept.append(place)
     return kept
-
-
-def _unpickle(vocab: Vocab, name: str, settings: dict[str, Any], saved: Any) -> BergamotMentions:
-    mentions = BergamotMentions(vocab, name, **settings)
-    if saved is not None:
-        bundle = FileBundle(saved) if isinstance(saved, Path) else FileBundle.from_bytes(saved)
-        mentions.take(bundle)
-    return mentions

@@ -5,9 +5,12 @@
   row for every language and group; that of the first concept comes first.
 - folded_keys.npy, folded_languages.npy, folded_groups.npy   the same of folded forms, sorted; a row
   for every alias that has one (`spacy_bergamot.mentions.folded`).
+- spelling_keys.npy, spelling_words.npy, spelling_counts.npy   spellings of the names' words, by
+  which misspelt ones are corrected (`spacy_bergamot.mentions.misspelt`).
 - manifest.json   names of languages and groups, fingerprints of the concept table and its changes.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,15 +23,17 @@ from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.hashing import WindowKeys, find_keys
 from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.manifest import read_manifest, write_manifest
-from spacy_bergamot.mentions.folded import folded_key
+from spacy_bergamot.mentions.folded import Corrected, FoldedText, folded_key, folded_name
+from spacy_bergamot.mentions.misspelt import Spellings, Word, counted_words
 from spacy_bergamot.text import normalize, unify
 
 KIND = "mention-keys"
-VERSION = 3
+VERSION = 4
 _FIELDS = {"languages": list, "groups": list, "longest": int, "table": str}
 ABBREVIATION = 5  # characters; up to here a name in capitals is matched in capitals only
 CAPITALS = "="  # stands before these in the text that has their key
 _KINDS = ("", "folded_")
+_SPELLING = "spelling_"
 _CHUNK = 1 << 16
 
 
@@ -111,6 +116,9 @@ class MentionKeys:
             Rows(*(np.load(path / f"{kind}{name}.npy", mmap_mode="r") for name in Rows._fields))
             for kind in _KINDS
         )
+        self.spellings = Spellings(
+            *(np.load(path / f"{_SPELLING}{n}.npy", mmap_mode="r") for n in Spellings._fields)
+        )
 
     def __len__(self) -> int:
         """Return the number of distinct keys."""
@@ -122,7 +130,8 @@ class MentionKeys:
         """Write the dictionary of a concept table."""
         found = _Numbered([], [])
         parts = [found.rows(names) for names in _names(table)]
-        found.save(path, *_distinct(parts), table=table.fingerprint, changes=None)
+        spellings = Spellings.of(found.words)
+        found.save(path, *_distinct(parts), spellings, table=table.fingerprint, changes=None)
 
     def changed(
         self,
@@ -141,10 +150,14 @@ class MentionKeys:
         """
         found = _Numbered(self.languages, self.groups, self.longest)
         gone = np.isin(self.rows.keys, WindowKeys.of(map(keyed, names)))
-        (_, were), (rows, folded) = (_distinct([found.rows(of)]) for of in (before, now))
+        _, were = _distinct([found.rows(before)])
+        spellings = self.spellings.minus(Spellings.of(found.words))
+        found.words.clear()
+        rows, folded = _distinct([found.rows(now)])
+        spellings = spellings.plus(Spellings.of(found.words))
         rows = Rows.joined([self.rows.of(np.flatnonzero(~gone)), rows])
         folded = Rows.joined([self.folded.without(were), folded])
-        found.save(path, rows, folded, table=self.table, changes=changes)
+        found.save(path, rows, folded, spellings, table=self.table, changes=changes)
 
     def of_languages(self, wanted: Iterable[str]) -> np.ndarray:
         """Return which languages are among some, bool (l,): those of no language always.
@@ -163,6 +176,16 @@ class MentionKeys:
         named, others = set(wanted), set(discarded)
         marked = [group in named if named else group not in others for group in self.groups]
         return np.array(marked, dtype=bool)
+
+    def corrected(self, text: FoldedText, languages: Sequence[str]) -> Corrected:
+        """Return the words of a text as the names of its language, or of none, have them.
+
+        languages (list[str]): All that the text may be in.
+        """
+        anywhere = [lat(code) for code in self.languages if code in NO_LANGUAGE]
+        return self.spellings.corrected(
+            text, own=[text.language, *anywhere], languages=[*languages, *anywhere]
+        )
 
     def check(self, *, languages: Sequence[str], groups: Sequence[str], name: str) -> None:
         """Refuse settings that the dictionary does not know. RAISES (BergamotError): B033."""
@@ -187,12 +210,16 @@ def keyed(alias: str) -> str:
 
 
 class _Numbered:
-    """Languages and groups by number, in the order in which they are met."""
+    """Languages and groups by number, in the order in which they are met, and words of names.
+
+    words (Counter): How many of the names that were met have each word.
+    """
 
     def __init__(self, languages: Sequence[str], groups: Sequence[str], longest: int = 0) -> None:
         self.languages = {language: number for number, language in enumerate(languages)}
         self.groups = {group: number for number, group in enumerate(groups)}
         self.longest = longest
+        self.words: Counter[Word] = Counter()
 
     def rows(self, names: Iterable[Name]) -> tuple[Rows, np.ndarray]:
         """Return the rows of the names that have a letter, as numbers alone are no mentions, and
@@ -204,19 +231,34 @@ class _Numbered:
         groups = (self.groups.setdefault(n.group, len(self.groups)) for n in kept)
         numbers = [np.fromiter(of, dtype=np.uint16) for of in (languages, groups)]
         folded = (
-            0 if text.startswith(CAPITALS) else folded_key(name.alias, lat(name.language))
+            0 if text.startswith(CAPITALS) else self._folded(name.alias, lat(name.language))
             for name, text in zip(kept, texts, strict=True)
         )
         return Rows(WindowKeys.of(texts), *numbers), np.fromiter(folded, dtype=np.uint64)
 
+    def _folded(self, alias: str, language: str) -> int:
+        """Return the key of an alias's folded form, 0 if it has none; count the words of it."""
+        words = folded_name(alias, language)
+        self.words.update(counted_words(alias, words, language))
+        return folded_key(words)
+
     def save(
-        self, path: Path, rows: Rows, folded: Rows, *, table: str, changes: str | None
+        self,
+        path: Path,
+        rows: Rows,
+        folded: Rows,
+        spellings: Spellings,
+        *,
+        table: str,
+        changes: str | None,
     ) -> None:
-        """Write rows in the order of their keys."""
+        """Write rows in the order of their keys, and spellings."""
         with atomic_folder(path) as folder:
             for kind, part in zip(_KINDS, (rows, folded), strict=True):
                 for name, column in zip(Rows._fields, part.ordered(), strict=True):
                     np.save(folder / f"{kind}{name}.npy", column)
+            for name, column in zip(Spellings._fields, spellings, strict=True):
+                np.save(folder / f"{_SPELLING}{name}.npy", column)
             write_manifest(
                 folder,
                 kind=KIND,

@@ -12,12 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from spacy.tokens import Doc
 
-from spacy_bergamot.folding import folded_words
+from spacy_bergamot.folding import FoldedWord, folded_words
 from spacy_bergamot.hashing import string_key
 from spacy_bergamot.mentions.units import lacks_spaces
 
 LEAST = 4
 """Letters and digits of a folded form below which it says too little."""
+
+_VOUCHING = 4
+"""Letters and digits of the words beside a doubtful correction that make it likely."""
 
 _MOST = 12  # words of a window, articles and the like among them
 _JOINS = re.compile(r"[\s\-\u2010-\u2013/'’]{1,3}")
@@ -32,55 +35,97 @@ class Windows(NamedTuple):
     keys: np.ndarray
 
 
-def folded_key(name: str, language: str) -> int:
-    """Return the key of a name's folded form; 0 if it has none, or one that says too little.
+class Corrected(NamedTuple):
+    """The words of a text as they are taken to be meant (n,).
+
+    keys (uint64): Of their folded forms. changed (bool): Whether they are misspelt.
+    doubtful (bool): Whether they may be other words as well, such as names of people.
+    """
+
+    keys: np.ndarray
+    changed: np.ndarray
+    doubtful: np.ndarray
+
+
+def folded_name(name: str, language: str) -> list[FoldedWord]:
+    """Return the words of a name's folded form; none if it has none, or one that says too little.
 
     language (str): As in MRCONSO.RRF.
     """
     if lacks_spaces(name):
-        return 0
-    words = [word.folded for word in folded_words(name, language)]
-    if sum(map(len, words)) < LEAST:
-        return 0
-    return sum(map(_word_key, words)) % 2**64
+        return []
+    words = [word for word in folded_words(name, language) if word.folded]
+    return words if sum(len(word.folded) for word in words) >= LEAST else []
 
 
-def folded_windows(doc: Doc, language: str, *, max_words: int) -> Windows:
-    """Return every run of words whose folded form says enough and that may be a mention.
+def folded_key(words: list[FoldedWord]) -> int:
+    """Return the key of a folded form; 0 for none."""
+    return sum(word_key(word.folded) for word in words) % 2**64
 
-    It begins and ends at a token's border or behind an apostrophe, with no article, and nothing but
-    spaces, hyphens, slashes and apostrophes parts its words.
 
-    max_words (int): Longest run, articles and the like not counted.
+class FoldedText:
+    """The words of a text by the rules of a language, and the runs of them that may be mentions.
+
+    words (list[FoldedWord]): Those of scripts with spaces. keys (uint64 (n,)): Of their forms.
     """
-    text = doc.text
-    words = [word for word in folded_words(text, language) if not lacks_spaces(word.folded)]
-    if not words:
-        return Windows(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, np.uint64)))
-    starts = np.array([word.start for word in words], dtype=np.int64)
-    ends = np.array([word.end for word in words], dtype=np.int64)
-    keys = np.array([_word_key(word.folded) for word in words], dtype=np.uint64)
-    sizes = np.array([len(word.folded) for word in words], dtype=np.int64)
-    parted = [
-        _JOINS.fullmatch(text, end, start) is None and end < start
-        for end, start in zip(ends[:-1].tolist(), starts[1:].tolist(), strict=True)
-    ]
-    runs = np.concatenate([[0], np.cumsum(parted)]).astype(np.int64)
-    begin, stop = _borders(doc, text, starts, ends)
-    begin &= sizes > 0
-    stop &= sizes > 0
-    sums, letters, counts = (
-        np.concatenate([np.zeros(1, dtype=of.dtype), np.cumsum(of)])
-        for of in (keys, sizes, (sizes > 0).astype(np.int64))
-    )
-    parts = []
-    for first, last in _pairs(np.flatnonzero(begin), len(words)):
-        fits = stop[last] & (runs[first] == runs[last])
-        fits &= letters[last + 1] - letters[first] >= LEAST
-        fits &= counts[last + 1] - counts[first] <= max_words
-        first, last = first[fits], last[fits]
-        parts.append(Windows(starts[first], ends[last], sums[last + 1] - sums[first]))
-    return Windows(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def __init__(self, doc: Doc, language: str) -> None:
+        text = doc.text
+        self.language = language
+        self.text = text
+        self.words = [w for w in folded_words(text, language) if not lacks_spaces(w.folded)]
+        self.keys = np.array([word_key(word.folded) for word in self.words], dtype=np.uint64)
+        self._starts = np.array([word.start for word in self.words], dtype=np.int64)
+        self._ends = np.array([word.end for word in self.words], dtype=np.int64)
+        self._sizes = np.array([len(word.folded) for word in self.words], dtype=np.int64)
+        parted = [
+            _JOINS.fullmatch(text, end, start) is None and end < start
+            for end, start in zip(self._ends[:-1].tolist(), self._starts[1:].tolist(), strict=True)
+        ]
+        self._runs = np.cumsum([0, *parted])[: len(self.words)]
+        begin, stop = _borders(doc, text, self._starts, self._ends)
+        self._begin, self._stop = (found & (self._sizes > 0) for found in (begin, stop))
+
+    def windows(self, max_words: int, corrected: Corrected | None = None) -> Windows:
+        """Return every run of words whose folded form says enough and that may be a mention.
+
+        It begins and ends at a token's border or behind an apostrophe, with no article, and nothing
+        but spaces, hyphens, slashes and apostrophes parts its words.
+
+        max_words (int): Longest run, articles and the like not counted.
+        corrected (Corrected | None): Return the runs with a corrected word instead, by the keys
+            that they have then; a doubtful correction needs another word beside it.
+        """
+        begin, keys = self._begin, self.keys
+        nothing = np.zeros(len(keys), dtype=bool)
+        changed, doubtful = nothing, nothing
+        if corrected is not None:
+            keys, changed, doubtful = corrected
+            behind = _sums(changed)[np.minimum(np.arange(len(keys)) + _MOST, len(keys))]
+            begin = begin & (behind > _sums(changed)[:-1])
+        vouching = np.where(changed, 0, self._sizes)
+        sums = [_sums(of) for of in (keys, self._sizes, self._sizes > 0)]
+        marks = [_sums(of) for of in (changed, doubtful, vouching)]
+        parts = [_NOTHING]
+        for first, last in _pairs(np.flatnonzero(begin), len(keys)):
+            key, letters, count = (of[last + 1] - of[first] for of in sums)
+            fits = self._stop[last] & (self._runs[first] == self._runs[last])
+            fits &= (letters >= LEAST) & (count <= max_words)
+            if corrected is not None:
+                changes, doubts, vouched = (of[last + 1] - of[first] for of in marks)
+                fits &= (changes > 0) & ((doubts == 0) | (vouched >= _VOUCHING))
+            starts, ends = self._starts[first[fits]], self._ends[last[fits]]
+            parts.append(Windows(starts, ends, key[fits]))
+        return Windows(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+_NOTHING = Windows(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, np.uint64)))
+
+
+def _sums(values: np.ndarray) -> np.ndarray:
+    """Return the sum of all values before every place, and of all."""
+    kind = np.uint64 if values.dtype == np.uint64 else np.int64
+    return np.concatenate([np.zeros(1, dtype=kind), np.cumsum(values, dtype=kind)])
 
 
 def _pairs(first: np.ndarray, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -94,12 +139,13 @@ def _borders(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Say which words may begin a mention, and which may end one."""
     tokens = np.fromiter((token.idx for token in doc), dtype=np.int64, count=len(doc))
-    behind = np.array([start > 0 and text[start - 1] in _APOSTROPHES for start in starts.tolist()])
+    apostrophes = (start > 0 and text[start - 1] in _APOSTROPHES for start in starts.tolist())
+    behind = np.fromiter(apostrophes, dtype=bool, count=len(starts))
     begin = np.isin(starts, tokens) | behind
     return begin, np.isin(ends, tokens + doc.to_array("LENGTH").astype(np.int64))
 
 
 @lru_cache(maxsize=100_000)
-def _word_key(folded: str) -> int:
+def word_key(folded: str) -> int:
     """Return the key of a folded word; 0 for one that does not count."""
     return string_key(folded) if folded else 0
