@@ -68,7 +68,7 @@ class BergamotFinder(BundlePipe):
 
     threshold (float): Least probability of a mention, the mean of its words'.
     agreement (float | None): Least probability of an entity that is there, with a label that the
-        finder knows, to be in a mention; one below it goes, and so does one that overlaps a mention
+        finder knows, to be in a mention; one below it goes, and so does any that overlaps a mention
         of the finder's. Put `bergamot_mentions` in front then.
     spans_key (str | None): Write `doc.spans[spans_key]` instead of `doc.ents`.
     device (str): "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
@@ -177,8 +177,8 @@ class BergamotFinder(BundlePipe):
             kept = [
                 ent
                 for ent in kept
-                if ent.label_ not in self.tagger.labels
-                or not (mentions.intersection(range(ent.start, ent.end)) or doubt(ent) > 1 - least)
+                if not mentions.intersection(range(ent.start, ent.end))
+                and not (ent.label_ in self.tagger.labels and doubt(ent) > 1 - least)
             ]
         taken = {token.i for ent in kept for token in ent}
         free = [span for span in found if not taken.intersection(range(span.start, span.end))]

@@ -11,8 +11,8 @@ from spacy_bergamot.text import normalize
 from training.errors import BergamotError, Errors
 
 SPANS = "found"
-_SURE, _POSSIBLE = 0.65, 0.55
-"""Scores of the nearest concept from which what is no name is a mention, and may be one."""
+_SURE = 0.65
+"""Score of the nearest concept from which what is no name is a mention, or none."""
 
 Place = tuple[int, int]
 
@@ -23,8 +23,8 @@ class Marker:
     - A name of a concept of the wanted group is a mention, one of another group is none.
     - What only the finder marks is a mention if the linker's nearest concept is of the wanted group
       and near enough; it is none if that is of another group. Else nobody knows, and it is left
-      open; but if nothing is near it, in a text without any mention, it is none: a rare word of
-      another field.
+      open. (To take what is near nothing for none costs languages of which the knowledge base has
+      few names half of their recall: docs/results.md.)
     - Of two mentions that overlap, the longer is one. All else is outside.
 
     nlp (Language): Pipeline with `bergamot_mentions` and `bergamot_linker`.
@@ -57,26 +57,23 @@ class Marker:
             guessed = [p for p in guessed if not _overlaps(p, others) or _overlaps(p, ours)]
             new = [place for place in guessed if not _overlaps(place, ours)]
             longer = [place for place in guessed if _overlaps(place, ours)]
-            sure, possible, far = self._judged(doc, new)
-            mentions = _longest([*ours, *longer, *sure])
-            yield self._written(doc, mentions, [*possible, *(far if mentions else ())])
+            sure, unsure = self._judged(doc, new)
+            yield self._written(doc, _longest([*ours, *longer, *sure]), unsure)
 
-    def _judged(self, doc: Doc, places: list[Place]) -> tuple[list[Place], ...]:
-        """Return which places are surely mentions, which may be, and near which nothing is."""
+    def _judged(self, doc: Doc, places: list[Place]) -> tuple[list[Place], list[Place]]:
+        """Return which places are surely mentions, and of which nobody knows."""
         sure: list[Place] = []
-        possible: list[Place] = []
-        far: list[Place] = []
+        unsure: list[Place] = []
         if not places:
-            return sure, possible, far
+            return sure, unsure
         texts = [normalize(doc.text[start:end]) for start, end in places]
         found = self.linker.generator.generate([(text, "") for text in texts])
         for place, candidates in zip(places, found, strict=True):
-            score = candidates[0].score if candidates else 0.0
-            if score < _SURE:
-                (possible if score >= _POSSIBLE else far).append(place)
+            if not candidates or candidates[0].score < _SURE:
+                unsure.append(place)
             elif self.label in self.linker.kb.cui_to_entity[candidates[0].concept_id].groups:
                 sure.append(place)
-        return sure, possible, far
+        return sure, unsure
 
     def _written(self, doc: Doc, mentions: list[Place], unsure: list[Place]) -> Doc:
         spans = [doc.char_span(*place, label=self.label) for place in mentions]
