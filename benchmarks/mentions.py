@@ -38,6 +38,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.kb import KnowledgeBase
 from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.pipelines import FACTORY, load_pipeline
+from spacy_bergamot.semantic_types import semantic_types
 from training.corpora.mapping import map_concepts
 from training.corpora.registry import FORMS, read_corpus
 from training.corpora.schema import Corpus
@@ -119,7 +120,7 @@ def systems(
         linkers = [p for p in finder.pipe_names if finder.get_pipe_meta(p).factory == FACTORY]
         with finder.select_pipes(disable=linkers):
             docs, seconds = timed(finder, texts)
-        docs = [entities_of(doc, nlp) for doc in docs]
+        docs = [entities_of(doc, nlp, arguments.groups) for doc in docs]
         yield name, [linked(doc) for doc in linker.pipe(docs)], seconds
     if arguments.quickumls:
         yield from quickumls(arguments, linker.kb.table, golds)
@@ -133,9 +134,14 @@ def timed(find: Callable[[str], Doc], texts: Sequence[str]) -> tuple[list[Doc], 
     return docs, time.process_time() - start
 
 
-def entities_of(doc: Doc, nlp: Language) -> Doc:
-    """Return a document of a pipeline with another's entities."""
-    places = [Place(ent.start_char, ent.end_char, ent.label_) for ent in doc.ents]
+def entities_of(doc: Doc, nlp: Language, groups: Sequence[str]) -> Doc:
+    """Return a document of a pipeline with another's entities, but those of other groups."""
+    others = {each.group for each in semantic_types()} - set(groups) if groups else set()
+    places = [
+        Place(ent.start_char, ent.end_char, ent.label_)
+        for ent in doc.ents
+        if ent.label_ not in others
+    ]
     made, spans = exact_spans(nlp.make_doc(doc.text), places)
     made.set_ents(filter_spans([span for span in spans if span is not None]))
     return made

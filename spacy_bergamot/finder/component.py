@@ -68,8 +68,8 @@ class BergamotFinder(BundlePipe):
 
     threshold (float): Least probability of a mention, the mean of its words'.
     agreement (float | None): Least probability of an entity that is there, with a label that the
-        finder knows, to be in a mention; one below it goes, and so does any that overlaps a mention
-        of the finder's. Put `bergamot_mentions` in front then.
+        finder knows, to be in a mention; one below it goes, and so do others that overlap a mention
+        of the finder's, unless they are two, or longer. Put `bergamot_mentions` in front then.
     spans_key (str | None): Write `doc.spans[spans_key]` instead of `doc.ents`.
     device (str): "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
     precision (str): "fp32" or "bf16", faster on processors that have it.
@@ -173,17 +173,31 @@ class BergamotFinder(BundlePipe):
         found = filter_spans(found)
         kept = list(doc.ents)
         if (least := self.settings["agreement"]) is not None:
-            mentions = {token.i for span in found for token in span}
-            kept = [
-                ent
-                for ent in kept
-                if not mentions.intersection(range(ent.start, ent.end))
-                and not (ent.label_ in self.tagger.labels and doubt(ent) > 1 - least)
-            ]
+            labels = set(self.tagger.labels)
+            kept = [ent for ent in kept if ent.label_ not in labels or doubt(ent) <= 1 - least]
+            found, kept = _agreed(found, kept, labels)
         taken = {token.i for ent in kept for token in ent}
         free = [span for span in found if not taken.intersection(range(span.start, span.end))]
         doc.set_ents([*kept, *free])
         return doc
+
+
+def _agreed(found: list[Span], ents: list[Span], labels: set[str]) -> tuple[list[Span], list[Span]]:
+    """Return what stays of found mentions and of entities that are there, where they overlap.
+
+    A mention stands for what it overlaps, unless entities of the finder's labels know better: two
+    inside of it, which a conjunction joins ("strokes and pneumonias"), or one that goes beyond it.
+    """
+    stays: list[Span] = []
+    gone: set[int] = set()
+    for span in found:
+        inside = [ent for ent in ents if ent.start < span.end and span.start < ent.end]
+        alike = [ent for ent in inside if ent.label_ in labels]
+        beyond = any(ent.start < span.start or span.end < ent.end for ent in alike)
+        if len(alike) < 2 and not beyond:
+            stays.append(span)
+            gone.update(ent.start for ent in inside)
+    return stays, [ent for ent in ents if ent.start not in gone]
 
 
 class _Doubt:

@@ -96,6 +96,17 @@ def test_entities_that_it_doubts_go(nlp, monkeypatch):
     assert found(pipe(doc)) == [("common cold", "DISO"), ("MRI", "PROC"), ("nose", "ANAT")]
 
 
+def test_names_that_know_better_stay(nlp, monkeypatch):
+    pipe = nlp.get_pipe("bergamot_finder")
+    pipe.settings["agreement"] = 0.2
+    words = {"fever": "B-DISO", "and": "I-DISO", "cold": "I-DISO", "attack": "B-DISO"}
+    says(pipe, words, monkeypatch)
+    doc = nlp.make_doc("fever and cold , heart attack , attack")
+    places = [(0, 5), (10, 14), (17, 29)]
+    doc.ents = [doc.char_span(*place, label="DISO") for place in places]
+    assert [text for text, _ in found(pipe(doc))] == ["fever", "cold", "heart attack", "attack"]
+
+
 def test_what_is_unlikely_is_not_marked(nlp, monkeypatch):
     pipe = nlp.get_pipe("bergamot_finder")
     says(pipe, {"cold": "B-DISO"}, monkeypatch)
