@@ -152,7 +152,7 @@ def test_memory_stands_still_while_names_are_ever_new(tmp_path: Path):
 def test_mentions_are_read_as_fast_in_scripts_without_spaces():
     found = figures("benchmarks.mention_speed", "--quick")
     rates = found["characters_per_s"]
-    assert set(rates) == {"latin", "han"}
+    assert set(rates) == {"latin", "misspelt", "han"}
     for rate in rates.values():
         assert set(rate) == {"20000", "100000"}
         assert rate["100000"] > rate["20000"] / 4  # a fifth, were it quadratic
