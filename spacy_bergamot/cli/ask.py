@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Annotated
 
 import typer
+from spacy.language import Language
 
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of
 from spacy_bergamot.errors import BergamotError
@@ -96,6 +97,7 @@ def info_cli(pipeline: Pipeline, as_json: AsJson = False) -> None:
             **linker.parts.provenance,
             "languages": linker.kb.aliases_by_language(),
             **_dictionaries(linker),
+            **_finders(nlp),
             "engine": manifest["engine"],
             "vectors": f"{manifest['vectors']} of width {manifest['dim']}",
             "licence": nlp.meta.get("license") or "not said",
@@ -116,6 +118,14 @@ def _dictionaries(linker: BergamotLinker) -> dict[str, str]:
         other.name: f"{len(other.keys)} names in {len(other.keys.languages)} languages"
         for other in dictionaries_beside(linker)
     }
+
+
+def _finders(nlp: Language) -> dict[str, str]:
+    """Return the labels of the mentions that trained finders find, by component."""
+    from spacy_bergamot.finder import BergamotFinder  # and torch
+
+    found = ((name, pipe) for name, pipe in nlp.pipeline if isinstance(pipe, BergamotFinder))
+    return {name: f"finds {', '.join(pipe.tagger.labels)}" for name, pipe in found}
 
 
 def _of_languages(linker: BergamotLinker, languages: tuple[str, ...]) -> BergamotLinker:
