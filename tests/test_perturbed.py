@@ -14,8 +14,8 @@ from tests.perturbed import (
     perturbed,
 )  # fmt: skip
 
-RECALL = {"unchanged": 0.75, "inflected": 0.9, "misspelt": 0.0, "reordered": 1.0}
-PRECISION = {"unchanged": 0.95, "inflected": 0.95, "misspelt": 0.75, "reordered": 0.95}
+RECALL = {"unchanged": 0.75, "inflected": 0.9, "misspelt": 0.7, "reordered": 1.0}
+PRECISION = {"unchanged": 0.95, "inflected": 0.95, "misspelt": 0.95, "reordered": 0.95}
 
 
 @pytest.fixture(scope="module")
