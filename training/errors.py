@@ -167,6 +167,10 @@ class Errors(KbErrors):
         "The pipeline has no bergamot_linker, only {names}. Give one that has names and linker, "
         "such as models/pipeline of `spacy project run all`."
     )
+    T312 = (
+        "None of {count} documents has an entity, so there is nothing to train a finder on. Write "
+        "them with `python -m training corpus CORPUS OUT --spacy FILE.spacy`."
+    )
     T401 = "Cannot download {name}: {reason}."
     T402 = (
         "{name}: no answer after {tries} tries. What came is kept ({path}); run the same command "

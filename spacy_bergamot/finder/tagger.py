@@ -32,9 +32,17 @@ KIND = "mention-finder"
 VERSION = 1
 HEAD = "head.safetensors"
 OUTSIDE = "O"
+PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
 _FIELDS = {"labels": list}
 _SIZE, _CONTEXT = 256, 32  # pieces of a window
 _LONGEST = 1 << 31  # a document's text is not cut off
+
+
+def check_precision(precision: str) -> None:
+    """Raise B014 for a precision that a finder cannot have."""
+    if precision not in PRECISIONS:
+        choices = ", ".join(PRECISIONS)
+        raise BergamotError(Errors.B014.format(value=precision, choices=choices))
 
 
 def tags_of(labels: Sequence[str]) -> list[str]:
@@ -75,8 +83,10 @@ class Tagger(nn.Module):
         """Open a trained tagger.
 
         precision (str): "fp32" or "bf16". verify (bool): Compare its files with the manifest.
-        RAISES (BergamotError): If a file is missing, changed or unreadable.
+        RAISES (BergamotError): B014 for another precision; if a file is missing, changed or
+            unreadable.
         """
+        check_precision(precision)
         manifest = read_manifest(
             folder, kind=KIND, version=VERSION, fields=_FIELDS, checksums=verify
         )
@@ -86,8 +96,8 @@ class Tagger(nn.Module):
         except (SafetensorError, RuntimeError) as reason:
             facts = {"path": folder / HEAD, "what": "a finder's weights", "reason": reason}
             raise BergamotError(Errors.B002.format(**facts)) from None
-        dtype = {"fp32": torch.float32, "bf16": torch.bfloat16}[precision]
-        tagger.to(device=resolve_device(device), dtype=dtype).eval().requires_grad_(False)
+        tagger.to(device=resolve_device(device), dtype=PRECISIONS[precision])
+        tagger.eval().requires_grad_(False)
         if is_packable(tagger.lm):
             keep_ordered(tagger.lm)
         return tagger

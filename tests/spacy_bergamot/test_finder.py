@@ -176,6 +176,9 @@ def test_a_changed_file_is_refused(nlp, folder, tmp_path):
         spacy.load(tmp_path / "p")
     with pytest.raises(BergamotError, match="B030"):
         spacy.blank("xx").add_pipe("bergamot_finder")(nlp.make_doc("fever"))
+    half = spacy.blank("xx").add_pipe("bergamot_finder", config={"precision": "fp16"})
+    with pytest.raises(BergamotError, match="B014"):
+        half.take(FileBundle(folder))
     with pytest.raises(BergamotError, match="B130"):
         spacy.blank("xx").add_pipe("bergamot_finder").initialize(lambda: [])
 

@@ -86,6 +86,14 @@ def test_an_interrupted_run_ends_as_one_that_was_not(trained, lm, tmp_path, monk
     assert not (tmp_path / "checkpoints").exists()
 
 
+def test_what_cannot_be_trained_on_is_refused(lm, tmp_path):
+    with pytest.raises(BergamotError, match="T312"):
+        train_finder([spacy.blank("xx")("nothing")], [], lm, tmp_path, RECIPE)
+    with pytest.raises(BergamotError, match="B014"):
+        train_finder(gold(1), [], lm, tmp_path, Recipe(precision="fp8"))
+    assert not list(tmp_path.iterdir())
+
+
 def test_tags_of_units(lm):
     tokenizer = open_tokenizer(lm, 1 << 31)
     nlp = spacy.blank("xx")

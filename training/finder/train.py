@@ -20,8 +20,9 @@ from tqdm import tqdm
 
 from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.finder.decode import decode
-from spacy_bergamot.finder.tagger import Tagger
+from spacy_bergamot.finder.tagger import Tagger, check_precision
 from training.bergamot.checkpoint import load_checkpoint, newest_checkpoint, save_checkpoint
+from training.errors import BergamotError, Errors
 from training.evaluate.spans import Link, score_documents
 from training.finder.examples import UNKNOWN, Swaps, example_of, recased
 
@@ -73,9 +74,14 @@ def train_finder(
 
     train, dev (Sequence[Doc]): Documents with entities; `dev` may be empty.
     lm (Path): A language model's folder. concepts (ConceptTable | None): For swaps.
+    RAISES (BergamotError): B014 for an unknown precision, T312 without an entity to learn from,
+        T207 if an interrupted run is another.
     """
+    check_precision(recipe.precision)
     torch.manual_seed(recipe.seed)
     labels = sorted({ent.label_ for doc in train for ent in doc.ents})
+    if not labels:
+        raise BergamotError(Errors.T312.format(count=len(train)))
     model = Tagger.begin(lm, labels).to(device)
     model.lm.embeddings.requires_grad_(False)
     model.lm.encoder.layer[: recipe.frozen_layers].requires_grad_(False)
