@@ -113,7 +113,6 @@ setup(
         "spacy_cli": ["bergamot = spacy_bergamot.cli:bergamot"],
         "spacy_callbacks": [
             "spacy_bergamot.forget_paths.v1 = spacy_bergamot.loaders:forget_paths",
-            "spacy_bergamot.freeze_layers.v1 = spacy_bergamot.loaders:freeze_layers",
         ],
         "spacy_scorers": [
             "spacy_bergamot.linker_scorer.v1 = spacy_bergamot.scorer:make_linker_scorer",

@@ -1,5 +1,6 @@
 """BundlePipe: a component whose knowledge is files in a folder, mapped and never changed."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.errors import BergamotError, Errors
 
 
-class BundlePipe(Pipe):
+class BundlePipe(Pipe, ABC):
     """Saves, loads and pickles the files of a component.
 
     settings (dict): The arguments, besides vocab and name, that make a component like this one.
@@ -24,9 +25,9 @@ class BundlePipe(Pipe):
         self.settings = settings
         self.bundle: FileBundle | None = None
 
+    @abstractmethod
     def take(self, bundle: FileBundle) -> "BundlePipe":
         """Take files."""
-        raise NotImplementedError
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Save the files."""

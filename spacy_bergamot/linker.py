@@ -18,6 +18,7 @@ from spacy_bergamot.candidates import Candidate, CandidateGenerator
 from spacy_bergamot.changes import Changes
 from spacy_bergamot.decision import NIL, Decision
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.failures import processed
 from spacy_bergamot.kb import KnowledgeBase
 from spacy_bergamot.loaders import IndexLoader, LmLoader
 from spacy_bergamot.look_up import LookUp
@@ -85,23 +86,15 @@ class BergamotLinker(Pipe):
 
     def __call__(self, doc: Doc) -> Doc:
         """Link the mentions of one document."""
-        for linked in self._process_batch([doc]):
-            return linked
-        return doc
+        return next(iter(processed(self, [doc], self._linked)), doc)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Link the mentions of a stream, `batch_size` documents at once."""
         for docs in minibatch(stream, size=batch_size):
-            yield from self._process_batch(list(docs))
+            yield from processed(self, list(docs), self._linked)
 
-    def _process_batch(self, docs: list[Doc]) -> list[Doc]:
-        try:
-            self.set_annotations(docs, self.predict(docs))
-        except Exception as error:
-            if len(docs) > 1:  # one that fails takes no other with it
-                return [linked for doc in docs for linked in self._process_batch([doc])]
-            self.get_error_handler()(self.name, self, docs, error)
-            return []
+    def _linked(self, docs: list[Doc]) -> list[Doc]:
+        self.set_annotations(docs, self.predict(docs))
         return docs
 
     def predict(self, docs: Iterable[Doc]) -> Predictions:

@@ -5,7 +5,7 @@ initialisation is carried by the component, and nothing outside it is needed aft
 """
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -105,38 +105,12 @@ def forget_paths() -> Callable[[Any], Any]:
         known = {f"${{paths.{key}}}" for key in paths} | {path for path in paths.values() if path}
         for name, component in nlp.components:
             _clear(nlp.get_pipe_config(name), known)
-            _forget_origin(component, known)
+            _forget_origin(getattr(component, "model", None), known)
         for key in paths:
             paths[key] = None
         return nlp
 
     return callback
-
-
-def freeze_layers(layers: int = 0) -> Callable[[Any], Any]:
-    """Leave a transformer's word embeddings, and its lowest layers, as they are in training.
-
-    Of a multilingual model the embeddings are most of the weights. A corpus in one language would
-    move the words of that language alone, away from those of the others (Wu and Dredze 2019); and
-    a step costs less.
-    """
-
-    def callback(nlp: Any) -> Any:
-        for _, component in nlp.components:
-            for node in _nodes(component):
-                for shim in node.shims:
-                    network: Any = getattr(shim, "_model", None)
-                    if hasattr(network, "get_input_embeddings"):
-                        network.embeddings.requires_grad_(False)
-                        network.encoder.layer[:layers].requires_grad_(False)
-        return nlp
-
-    return callback
-
-
-def _nodes(component: Any) -> Iterable[Any]:
-    model: Any = getattr(component, "model", None)
-    return () if not hasattr(model, "walk") else model.walk()
 
 
 def _clear(settings: dict[str, Any], values: set[str]) -> None:
@@ -148,9 +122,9 @@ def _clear(settings: dict[str, Any], values: set[str]) -> None:
             settings[key] = ""
 
 
-def _forget_origin(component: Any, values: set[str]) -> None:
-    """Empty what a component's transformer remembers of the folder that it came from."""
-    for node in _nodes(component):
+def _forget_origin(model: Any, values: set[str]) -> None:
+    """Empty what a thinc model and the transformer in it remember of the folder they came from."""
+    for node in model.walk() if hasattr(model, "walk") else ():
         if node.attrs.get("name") in values:
             node.attrs["name"] = ""
             node.transformer.config._name_or_path = ""

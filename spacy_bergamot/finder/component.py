@@ -19,6 +19,7 @@ from spacy.vocab import Vocab
 from spacy_bergamot.bundle import FileBundle
 from spacy_bergamot.bundle_pipe import BundlePipe
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.failures import processed
 from spacy_bergamot.finder.decode import decode
 from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.finder.tagger import Tagger
@@ -109,21 +110,12 @@ class BergamotFinder(BundlePipe):
 
     def __call__(self, doc: Doc) -> Doc:
         """Mark the mentions of a document; it is another one where tokens had to be split."""
-        return next(iter(self._mark([doc])))
+        return next(iter(processed(self, [doc], self._mark)), doc)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
         """Mark the mentions of documents; one that fails goes to the error handler."""
-        handle = self.get_error_handler()
-        for batch in minibatch(stream, size=batch_size):
-            docs = list(batch)
-            try:
-                yield from self._mark(docs)
-            except Exception:
-                for doc in docs:  # the others are not lost for one
-                    try:
-                        yield self(doc)
-                    except Exception as reason:
-                        handle(self.name, self, [doc], reason)
+        for docs in minibatch(stream, size=batch_size):
+            yield from processed(self, list(docs), self._mark)
 
     def initialize(
         self,
@@ -156,10 +148,9 @@ class BergamotFinder(BundlePipe):
         marked = []
         for doc, pieces, of in zip(docs, read, scores, strict=True):
             places = [
-                Place(int(pieces.starts[m.first]), int(pieces.ends[m.stop - 1]), label)
+                Place(*pieces.characters(m.first, m.stop), tagger.labels[m.label])
                 for m in decode(of)
                 if m.probability >= least
-                for label in [tagger.labels[m.label]]
             ]
             marked.append(self._written(doc, places, _Doubt(pieces, of)))
         return marked
@@ -190,8 +181,9 @@ def _agreed(found: list[Span], ents: list[Span], labels: set[str]) -> tuple[list
     """
     stays: list[Span] = []
     gone: set[int] = set()
+    at = {token: ent for ent in ents for token in range(ent.start, ent.end)}
     for span in found:
-        inside = [ent for ent in ents if ent.start < span.end and span.start < ent.end]
+        inside = {at[i].start: at[i] for i in range(span.start, span.end) if i in at}.values()
         alike = [ent for ent in inside if ent.label_ in labels]
         beyond = any(ent.start < span.start or span.end < ent.end for ent in alike)
         if len(alike) < 2 and not beyond:
@@ -208,6 +200,5 @@ class _Doubt:
         self.outside = np.exp(scores[:, 0])
 
     def __call__(self, span: Span) -> float:
-        first = int(np.searchsorted(self.pieces.ends, span.start_char, side="right"))
-        stop = int(np.searchsorted(self.pieces.starts, span.end_char, side="left"))
-        return float(self.outside[first:stop].mean()) if first < stop else 1.0
+        units = self.outside[self.pieces.units(span.start_char, span.end_char)]
+        return float(units.mean()) if len(units) else 1.0

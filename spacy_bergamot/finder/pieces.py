@@ -29,6 +29,15 @@ class Pieces(NamedTuple):
     starts: np.ndarray
     ends: np.ndarray
 
+    def units(self, start: int, end: int) -> slice:
+        """Return the units that share a character with a stretch of the text."""
+        first = int(np.searchsorted(self.ends, start, side="right"))
+        return slice(first, max(first, int(np.searchsorted(self.starts, end, side="left"))))
+
+    def characters(self, first: int, stop: int) -> tuple[int, int]:
+        """Return where a run of units, up to but not with `stop`, begins and ends in the text."""
+        return int(self.starts[first]), int(self.ends[stop - 1])
+
 
 class Window(NamedTuple):
     """A run of pieces that is read at once, and the run of units in it that it decides on."""

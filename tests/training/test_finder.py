@@ -18,7 +18,8 @@ from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from training.__main__ import app
 from training.errors import BergamotError
 from training.finder.examples import UNKNOWN, Swaps, example_of, recased
-from training.finder.train import Recipe, train_finder
+from training.finder.recipe import Recipe
+from training.finder.train import train_finder
 
 RECIPE = Recipe(epochs=8, batch_pieces=64, learn_rate=5e-3, swap_share=0.0, recase_share=0.0)
 SENTENCES = ["the heart has {} .", "{} and {} .", "no {} .", "aspirin , {} ."]
@@ -80,6 +81,8 @@ def test_an_interrupted_run_ends_as_one_that_was_not(trained, lm, tmp_path, monk
     monkeypatch.undo()
     with pytest.raises(BergamotError, match="T207"):
         train_finder(gold(), [], lm, tmp_path, Recipe(epochs=9))
+    with pytest.raises(BergamotError, match="T207"):  # as many documents, but others
+        train_finder(gold(seed=5), [], lm, tmp_path, RECIPE)
     train_finder(gold(), gold(20, seed=1), lm, tmp_path, RECIPE)
     whole = (trained[0] / "finder/model.safetensors").read_bytes()
     assert (tmp_path / "finder/model.safetensors").read_bytes() == whole

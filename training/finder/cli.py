@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from training.errors import BergamotError, Errors
+from training.finder.recipe import Recipe
 
 
 def finder_cli(
@@ -24,13 +25,20 @@ def finder_cli(
         Path | None,
         typer.Option(help="Concept table: mentions get other names of theirs, in any language"),
     ] = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the documents")] = 3,
-    batch_pieces: Annotated[int, typer.Option(min=256, help="Pieces of words per step")] = 2048,
-    learn_rate: Annotated[float, typer.Option(help="At its highest")] = 2e-4,
-    frozen_layers: Annotated[int, typer.Option(min=0, help="Lowest layers left as they are")] = 0,
-    swap_share: Annotated[float, typer.Option(min=0, max=1, help="Mentions renamed")] = 0.4,
-    precision: Annotated[str, typer.Option(help="fp32, or bf16 where a processor has it")] = "fp32",
-    seed: Annotated[int, typer.Option(help="Of order, renaming, dropout and the head")] = 0,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the documents")] = Recipe.epochs,
+    batch_pieces: Annotated[
+        int, typer.Option(min=256, help="Pieces of words per step")
+    ] = Recipe.batch_pieces,
+    learn_rate: Annotated[float, typer.Option(help="At its highest")] = Recipe.learn_rate,
+    swap_share: Annotated[
+        float, typer.Option(min=0, max=1, help="Mentions renamed")
+    ] = Recipe.swap_share,
+    precision: Annotated[
+        str, typer.Option(help="fp32, or bf16 where a processor has it")
+    ] = Recipe.precision,
+    seed: Annotated[
+        int, typer.Option(help="Of order, renaming, dropout and the head")
+    ] = Recipe.seed,
     gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="GPU number, -1 for CPU")] = -1,
 ) -> None:
     """Train a mention finder: the component bergamot_finder reads what it makes.
@@ -39,13 +47,12 @@ def finder_cli(
     """
     from spacy_bergamot.concepts import ConceptTable
     from training.bergamot.cli import device_of
-    from training.finder.train import Recipe, train_finder
+    from training.finder.train import train_finder
 
     recipe = Recipe(
         epochs=epochs,
         batch_pieces=batch_pieces,
         learn_rate=learn_rate,
-        frozen_layers=frozen_layers,
         swap_share=swap_share,
         precision=precision,
         seed=seed,

@@ -36,18 +36,12 @@ def example_of(doc: Doc, tokenizer: Any, labels: Sequence[str]) -> Example:
     tags = np.zeros(len(pieces.firsts), dtype=np.int64)
     for token in doc:
         if token.ent_iob == 0:
-            tags[_units(pieces, token.idx, token.idx + len(token))] = UNKNOWN
+            tags[pieces.units(token.idx, token.idx + len(token))] = UNKNOWN
     for ent in doc.ents:
-        units = _units(pieces, ent.start_char, ent.end_char)
+        units = pieces.units(ent.start_char, ent.end_char)
         tags[units] = number[f"I-{ent.label_}"]
         tags[units.start : units.start + 1] = number[f"B-{ent.label_}"]
     return Example(pieces, tags)
-
-
-def _units(pieces: Pieces, start: int, end: int) -> slice:
-    """Return the units that share a character with a stretch of the text."""
-    first = int(np.searchsorted(pieces.ends, start, side="right"))
-    return slice(first, max(first, int(np.searchsorted(pieces.starts, end, side="left"))))
 
 
 class Swaps:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import filter_spans
 
 from spacy_bergamot.finder import BergamotFinder
 from spacy_bergamot.linker import BergamotLinker
@@ -58,7 +59,7 @@ class Marker:
             new = [place for place in guessed if not _overlaps(place, ours)]
             longer = [place for place in guessed if _overlaps(place, ours)]
             sure, unsure = self._judged(doc, new)
-            yield self._written(doc, _longest([*ours, *longer, *sure]), unsure)
+            yield self._written(doc, [*ours, *longer, *sure], unsure)
 
     def _judged(self, doc: Doc, places: list[Place]) -> tuple[list[Place], list[Place]]:
         """Return which places are surely mentions, and of which nobody knows."""
@@ -77,7 +78,7 @@ class Marker:
 
     def _written(self, doc: Doc, mentions: list[Place], unsure: list[Place]) -> Doc:
         spans = [doc.char_span(*place, label=self.label) for place in mentions]
-        ents = [span for span in spans if span is not None]
+        ents = filter_spans([span for span in spans if span is not None])
         missing = [doc.char_span(*place) for place in unsure if not _overlaps(place, mentions)]
         doc.spans.clear()
         doc.set_ents(ents, missing=[span for span in missing if span], default="outside")
@@ -90,11 +91,3 @@ def _places(spans: Iterable) -> list[Place]:
 
 def _overlaps(place: Place, others: Iterable[Place]) -> bool:
     return any(start < place[1] and place[0] < end for start, end in others)
-
-
-def _longest(places: Iterable[Place]) -> list[Place]:
-    kept: list[Place] = []
-    for place in sorted(set(places), key=lambda place: (place[0] - place[1], place)):
-        if not _overlaps(place, kept):
-            kept.append(place)
-    return sorted(kept)

@@ -1,5 +1,6 @@
 """Trains a mention finder."""
 
+import hashlib
 import json
 import logging
 import random
@@ -7,7 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,12 +20,15 @@ from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
 from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.files import sha256
 from spacy_bergamot.finder.decode import decode
 from spacy_bergamot.finder.tagger import Tagger, check_precision
 from training.bergamot.checkpoint import load_checkpoint, newest_checkpoint, save_checkpoint
+from training.bergamot.optimizers import make_adamw
 from training.errors import BergamotError, Errors
 from training.evaluate.spans import Link, score_documents
 from training.finder.examples import UNKNOWN, Swaps, example_of, recased
+from training.finder.recipe import Recipe
 
 logger = logging.getLogger(__name__)
 
@@ -32,29 +36,6 @@ _SIZE, _CONTEXT = 192, 16  # pieces of a window in training; shorter ones cost l
 _CHECKPOINTS = "checkpoints"
 _HEAD_RATE = 5.0  # the head begins at random and learns faster than the language model
 _WARM_UP = 0.1
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How a finder is trained.
-
-    epochs (int): Passes over the documents. batch_pieces (int): Pieces of words per step.
-    learn_rate (float): Of the language model, at its highest; the head's is five times that.
-    frozen_layers (int): Lowest layers that stay as they are, besides the word embeddings.
-    swap_share (float): Of gold mentions whose concept is in the knowledge base, those that get
-        another name of it, in any language.
-    recase_share (float): Of documents that are read in capitals or in small letters.
-    precision (str): "fp32" or "bf16". seed (int): Of order, swaps, dropout and the head.
-    """
-
-    epochs: int = 3
-    batch_pieces: int = 2048
-    learn_rate: float = 2e-4
-    frozen_layers: int = 0
-    swap_share: float = 0.3
-    recase_share: float = 0.1
-    precision: str = "fp32"
-    seed: int = 0
 
 
 def train_finder(
@@ -84,14 +65,11 @@ def train_finder(
         raise BergamotError(Errors.T312.format(count=len(train)))
     model = Tagger.begin(lm, labels).to(device)
     model.lm.embeddings.requires_grad_(False)
-    model.lm.encoder.layer[: recipe.frozen_layers].requires_grad_(False)
     read = _Reader(train, model, recipe, concepts)
-    steps = recipe.epochs * len(read.batches(0))
-    optimizer = _optimizer(model, recipe)
+    optimizer = make_adamw(recipe.learn_rate, _HEAD_RATE * recipe.learn_rate)(model)
     rates = [group["lr"] for group in optimizer.param_groups]
-    scaler = torch.amp.GradScaler(device, enabled=False)
-    facts = {"recipe": asdict(recipe), "labels": labels, "documents": len(train), "lm": str(lm)}
-    config_id = json.dumps(facts, sort_keys=True)
+    scaler = torch.amp.GradScaler(torch.device(device).type, enabled=False)
+    config_id = _run_id(recipe, labels, train, lm, concepts)
     done = 0
     history: list[dict[str, Any]] = []
     root = output / _CHECKPOINTS
@@ -100,17 +78,14 @@ def train_finder(
             found, model=model, optimizer=optimizer, scaler=scaler, config_id=config_id
         )
         logger.info("Going on behind epoch %d", done)
-    step = 0
-    for epoch in range(recipe.epochs):
+    for epoch in range(done, recipe.epochs):
         batches = read.batches(epoch)
-        if epoch < done:
-            step += len(batches)
-            continue
         torch.manual_seed(recipe.seed + 1 + epoch)
         model.train()
-        loss_sum, start = 0.0, time.perf_counter()
-        for batch in tqdm(batches, desc=f"Epoch {epoch + 1} of {recipe.epochs}", unit=" steps"):
-            share = min((step + 1) / (_WARM_UP * steps), max(0.0, 1 - step / steps))
+        losses, start = [], time.perf_counter()
+        shown = tqdm(batches, desc=f"Epoch {epoch + 1} of {recipe.epochs}", unit=" steps")
+        for number, batch in enumerate(shown):
+            share = _share((epoch + number / len(batches)) / recipe.epochs)
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
                 group["lr"] = rate * share
             loss = _loss(model, batch, recipe, device)
@@ -118,10 +93,8 @@ def train_finder(
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-            loss_sum += loss.item()
-            step += 1
-        entry = {"epoch": epoch + 1, "loss": loss_sum / max(1, len(batches))}
-        entry |= _scores(model, dev)
+            losses.append(loss.item())
+        entry = {"epoch": epoch + 1, "loss": float(np.mean(losses)), **_scores(model, dev)}
         entry["seconds"] = round(time.perf_counter() - start, 1)
         history.append(entry)
         logger.info(json.dumps(entry))
@@ -135,22 +108,28 @@ def train_finder(
     return history[-1]
 
 
-def _optimizer(model: Tagger, recipe: Recipe) -> torch.optim.Optimizer:
-    groups: dict[tuple[bool, bool], list[torch.nn.Parameter]] = {}
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            groups.setdefault((name.startswith("head"), parameter.ndim > 1), []).append(parameter)
-    return torch.optim.AdamW(
-        [
-            {
-                "params": parameters,
-                "lr": recipe.learn_rate * (_HEAD_RATE if in_head else 1.0),
-                "weight_decay": 0.01 if decays else 0.0,
-            }
-            for (in_head, decays), parameters in groups.items()
-        ],
-        fused=True,
-    )
+def _share(progress: float) -> float:
+    """Return the share of the highest learning rate at a time of a run, from 0 to 1."""
+    return min((progress + 1e-3) / _WARM_UP, (1 - progress) / (1 - _WARM_UP))
+
+
+def _run_id(
+    recipe: Recipe, labels: list[str], docs: Sequence[Doc], lm: Path, concepts: ConceptTable | None
+) -> str:
+    """Return what decides a run: an interrupted one goes on only if it is the same."""
+    digest = hashlib.sha256()
+    for doc in docs:
+        entities = doc.to_array(["ENT_IOB", "ENT_TYPE", "ENT_KB_ID"]).tobytes()
+        digest.update(doc.text.encode() + b"\0" + entities)
+    files = [file for file in sorted(lm.iterdir()) if file.suffix in (".json", ".safetensors")]
+    facts = {
+        "recipe": asdict(recipe),
+        "labels": labels,
+        "documents": digest.hexdigest(),
+        "lm": {file.name: sha256(file) for file in files},
+        "concepts": None if concepts is None else concepts.fingerprint,
+    }
+    return json.dumps(facts, sort_keys=True)
 
 
 class Read(NamedTuple):
@@ -181,9 +160,12 @@ class _Reader:
         windows = [window for doc in self.docs for window in self._windows(doc, draw)]
         draw.shuffle(windows)
         made: list[list[Read]] = [[]]
+        taken = 0
         for window in windows:
-            if sum(len(each.ids) for each in made[-1]) + len(window.ids) > self.recipe.batch_pieces:
+            taken += len(window.ids)
+            if taken > self.recipe.batch_pieces:
                 made.append([])
+                taken = len(window.ids)
             made[-1].append(window)
         return [sorted(batch, key=lambda window: len(window.ids)) for batch in made if batch]
 
@@ -219,10 +201,7 @@ def _scores(model: Tagger, docs: Sequence[Doc]) -> dict[str, float]:
     examples = [example_of(doc, model.tokenizer, model.labels) for doc in docs]
     scores = model.log_probabilities([example.pieces for example in examples])
     found = [
-        [
-            Link(int(e.pieces.starts[m.first]), int(e.pieces.ends[m.stop - 1]), "NIL")
-            for m in decode(of)
-        ]
+        [Link(*e.pieces.characters(m.first, m.stop), "NIL") for m in decode(of)]
         for e, of in zip(examples, scores, strict=True)
     ]
     gold = [[Link(ent.start_char, ent.end_char, "NIL") for ent in doc.ents] for doc in docs]

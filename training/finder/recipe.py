@@ -1,0 +1,24 @@
+"""How a mention finder is trained."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a finder is trained.
+
+    epochs (int): Passes over the documents. batch_pieces (int): Pieces of words per step.
+    learn_rate (float): Of the language model, at its highest; the head's is five times that.
+    swap_share (float): Of gold mentions whose concept is in the knowledge base, those that get
+        another name of it, in any language.
+    recase_share (float): Of documents that are read in capitals or in small letters.
+    precision (str): "fp32" or "bf16". seed (int): Of order, swaps, dropout and the head.
+    """
+
+    epochs: int = 3
+    batch_pieces: int = 2048
+    learn_rate: float = 2e-4
+    swap_share: float = 0.4
+    recase_share: float = 0.1
+    precision: str = "fp32"
+    seed: int = 0
