@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
 here = Path(__file__).parent
 version = next(
@@ -45,19 +45,10 @@ setup(
     long_description_content_type="text/markdown",
     license="MIT",
     python_requires=">=3.10,<3.14",
-    packages=[
-        "spacy_bergamot",
-        "spacy_bergamot.cli",
-        "spacy_bergamot.encoder",
-        "spacy_bergamot.engines",
-        "spacy_bergamot.finder",
-        "spacy_bergamot.kb_import",
-        "spacy_bergamot.kb_import.ontology",
-        "spacy_bergamot.mentions",
-        "spacy_bergamot.output",
-    ],
+    packages=find_packages(include=["spacy_bergamot", "spacy_bergamot.*"]),
     package_data={
-        "spacy_bergamot": ["py.typed", "semantic_types.tsv"],
+        "spacy_bergamot": ["py.typed"],
+        "spacy_bergamot.kb": ["semantic_types.tsv"],
         "spacy_bergamot.mentions": ["word_pieces.txt.xz"],
     },
     install_requires=[
@@ -88,34 +79,37 @@ setup(
     },
     entry_points={
         "spacy_factories": [
-            "bergamot_linker = spacy_bergamot.factory:make_linker",
+            "bergamot_linker = spacy_bergamot.pipeline.factory:make_linker",
             "bergamot_mentions = spacy_bergamot.mentions:make_mentions",
             "bergamot_finder = spacy_bergamot.finder:make_finder",
-            "bergamot_entity_linker = spacy_bergamot.entity_linker:make_entity_linker",
+            "bergamot_entity_linker = spacy_bergamot.pipeline.entity_linker:make_entity_linker",
         ],
         "spacy_misc": [
-            "spacy_bergamot.LanguageModel.v1 = spacy_bergamot.loaders:language_model",
-            "spacy_bergamot.AliasIndex.v1 = spacy_bergamot.loaders:alias_index",
-            "spacy_bergamot.Finder.v1 = spacy_bergamot.loaders:finder",
-            "spacy_bergamot.ConceptTable.v1 = spacy_bergamot.loaders:concept_table",
-            "spacy_bergamot.ExactGenerator.v1 = spacy_bergamot.generators:make_exact",
-            "spacy_bergamot.LexicalGenerator.v1 = spacy_bergamot.generators:make_lexical",
-            "spacy_bergamot.DenseGenerator.v1 = spacy_bergamot.generators:make_dense",
-            "spacy_bergamot.EnsembleGenerator.v1 = spacy_bergamot.generators:make_ensemble",
+            "spacy_bergamot.LanguageModel.v1 = spacy_bergamot.pipeline.loaders:language_model",
+            "spacy_bergamot.AliasIndex.v1 = spacy_bergamot.pipeline.loaders:alias_index",
+            "spacy_bergamot.Finder.v1 = spacy_bergamot.pipeline.loaders:finder",
+            "spacy_bergamot.ConceptTable.v1 = spacy_bergamot.pipeline.loaders:concept_table",
+            "spacy_bergamot.ExactGenerator.v1 = spacy_bergamot.linking.generators:make_exact",
+            "spacy_bergamot.LexicalGenerator.v1 = spacy_bergamot.linking.generators:make_lexical",
+            "spacy_bergamot.DenseGenerator.v1 = spacy_bergamot.linking.generators:make_dense",
+            "spacy_bergamot.EnsembleGenerator.v1 = spacy_bergamot.linking.generators:make_ensemble",
             "spacy_bergamot.EmptyKnowledgeBase.v1 = "
-            "spacy_bergamot.entity_linker:empty_knowledge_base",
-            "spacy_bergamot.KnowledgeBase.v1 = spacy_bergamot.entity_linker:knowledge_base",
-            "spacy_bergamot.KbCandidates.v1 = spacy_bergamot.entity_linker:candidates_of_one",
-            "spacy_bergamot.KbCandidatesBatch.v1 = spacy_bergamot.entity_linker:candidates_of_many",
-            "spacy_bergamot.PriorReranker.v1 = spacy_bergamot.rerank:make_prior",
-            "spacy_bergamot.CoherenceReranker.v1 = spacy_bergamot.rerank:make_coherence",
+            "spacy_bergamot.pipeline.entity_linker:empty_knowledge_base",
+            "spacy_bergamot.KnowledgeBase.v1 = "
+            "spacy_bergamot.pipeline.entity_linker:knowledge_base",
+            "spacy_bergamot.KbCandidates.v1 = "
+            "spacy_bergamot.pipeline.entity_linker:candidates_of_one",
+            "spacy_bergamot.KbCandidatesBatch.v1 = "
+            "spacy_bergamot.pipeline.entity_linker:candidates_of_many",
+            "spacy_bergamot.PriorReranker.v1 = spacy_bergamot.linking.rerank:make_prior",
+            "spacy_bergamot.CoherenceReranker.v1 = spacy_bergamot.linking.rerank:make_coherence",
         ],
         "spacy_cli": ["bergamot = spacy_bergamot.cli:bergamot"],
         "spacy_callbacks": [
-            "spacy_bergamot.forget_paths.v1 = spacy_bergamot.loaders:forget_paths",
+            "spacy_bergamot.forget_paths.v1 = spacy_bergamot.pipeline.loaders:forget_paths",
         ],
         "spacy_scorers": [
-            "spacy_bergamot.linker_scorer.v1 = spacy_bergamot.scorer:make_linker_scorer",
+            "spacy_bergamot.linker_scorer.v1 = spacy_bergamot.pipeline.scorer:make_linker_scorer",
         ],
     },
 )

@@ -28,17 +28,17 @@ import spacy
 from spacy.util import registry
 
 from benchmarks.held_out import without_names
-from spacy_bergamot.alias_index import AliasIndex
-from spacy_bergamot.candidates import CandidateGenerator
-from spacy_bergamot.filters import CandidateFilter
-from spacy_bergamot.generators import (
+from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.linking.candidates import CandidateGenerator
+from spacy_bergamot.linking.filters import CandidateFilter
+from spacy_bergamot.linking.generators import (
     DenseGenerator,
     EnsembleGenerator,
     ExactGenerator,
     Generator,
     LexicalGenerator,
 )
-from spacy_bergamot.text_encoder import TextEncoder, fingerprint
 from training.evaluate.readers import read_queries
 from training.evaluate.statistics import bootstrap_interval
 

@@ -14,7 +14,7 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
-from spacy_bergamot.text_encoder import TextEncoder
+from spacy_bergamot.encoder.text_encoder import TextEncoder
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.metrics import evaluate
 from training.evaluate.readers import Query, read_dictionary, read_queries

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from spacy_bergamot.text_encoder import TextEncoder, pad_tokens, pool
+from spacy_bergamot.encoder.text_encoder import TextEncoder, pad_tokens, pool
 from training.bergamot.batches import BatchMaker, BatchSettings
 from training.bergamot.graph_encoders import make_gatv2
 from training.bergamot.model import BergamotModel

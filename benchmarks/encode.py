@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from spacy_bergamot.encoder.text_encoder import TextEncoder, pool
 from spacy_bergamot.text import normalize
-from spacy_bergamot.text_encoder import TextEncoder, pool
 
 
 def main() -> None:

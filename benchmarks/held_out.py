@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from spacy_bergamot.concepts import SCHEMAS, ConceptTable
+from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
 from spacy_bergamot.text import normalize
 from training.evaluate.readers import read_dictionary
 

@@ -1,35 +1,29 @@
 """Search engines on real vectors: build, file, load, latency, recall, side by side.
 
     python -m benchmarks.index LM DICTIONARY [--names 100000] [--queries 1000] [--copies] [--quick]
-    python -m benchmarks.index LM DICTIONARY --components 384 256 192 128
 
 DICTIONARY has CUI||name lines; the queries are names of it that are left out of the index, which
 holds one vector of names with the same token ids (all of them with --copies). Recall
 is against exact search: recall@1 counts equal scores as equal. Every build and search runs with
 one thread. The last line is JSON: for every engine and setting recall_at_1, recall_at_10, p50_us
 (one query), build_cpu_s, file_mib, load_ms; and `chosen`, the default setting's figures.
-
-With --components the vectors are projected on so many principal components (their width: all of
-them, unprojected), searched exactly and by nmslib at the default setting; recall is still against
-exact search of the unprojected vectors, and p50_us has the query's projection in it.
 """
 
 import argparse
 import json
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from spacy_bergamot.distinct import group_names
-from spacy_bergamot.engines import ExactEngine, NmslibEngine, UsearchEngine, Vectors
-from spacy_bergamot.projection import Projected, Projection
+from spacy_bergamot.encoder.text_encoder import TextEncoder
+from spacy_bergamot.index.distinct import group_names
+from spacy_bergamot.index.engines import ExactEngine, NmslibEngine, UsearchEngine
 from spacy_bergamot.text import normalize
-from spacy_bergamot.text_encoder import TextEncoder
 
 Search = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
 GRAPHS = [(8, 64), (16, 100), (16, 200), (32, 100), (32, 200)]
@@ -47,7 +41,6 @@ def main() -> None:
     parser.add_argument(
         "--copies", action="store_true", help="keep names that have the same token ids"
     )
-    parser.add_argument("--components", type=int, nargs="+", help="widths to compare")
     arguments = parser.parse_args()
     count = 10_000 if arguments.quick else arguments.names
     graphs = [CHOSEN[:2]] if arguments.quick else GRAPHS
@@ -68,10 +61,6 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         truth = exact(Path(folder) / "exact", vectors, queries)
-        if arguments.components:
-            rows = by_width(arguments.components, vectors, queries, truth, Path(folder))
-            print(json.dumps({"components": rows}))
-            return
         for graph in graphs:
             for name, build in BUILDERS.items():
                 try:
@@ -87,41 +76,6 @@ def main() -> None:
     print(json.dumps({"chosen": chosen, "engines": rows}))
 
 
-def by_width(
-    widths: list[int],
-    vectors: np.ndarray,
-    queries: np.ndarray,
-    truth: tuple[np.ndarray, np.ndarray],
-    folder: Path,
-) -> list[dict[str, Any]]:
-    """Measure exact search and nmslib on so many principal components."""
-    rows = []
-    for width in widths:
-        for name, build in {"exact": exhaustive, "nmslib": nmslib}.items():
-            if width < vectors.shape[1]:
-                build = projected(build, Projection.fit(vectors, width))
-            for row in measure(
-                f"{name} {width}", build, CHOSEN[:2], vectors, queries, truth, folder, CHOSEN[2:]
-            ):
-                rows.append({**row, "engine": name, "components": width})
-    return rows
-
-
-def projected(build: Any, projection: Projection) -> Any:
-    """Return a builder of an index of projected vectors, which projects its queries."""
-
-    def built(path: Path, vectors: np.ndarray, m: int, efc: int) -> Callable[[int], Search]:
-        opener = build(path, Projected(vectors, projection), m, efc)
-
-        def opened(effort: int) -> Search:
-            search = opener(effort)
-            return lambda queries, k: search(projection(queries), k)
-
-        return opened
-
-    return built
-
-
 def measure(
     name: str,
     build: Any,
@@ -130,7 +84,6 @@ def measure(
     queries: np.ndarray,
     truth: tuple[np.ndarray, np.ndarray],
     folder: Path,
-    efforts: Sequence[int] = EFFORTS,
 ) -> list[dict[str, Any]]:
     """Build once, open and search with every effort."""
     m, ef_construction = graph
@@ -141,7 +94,7 @@ def measure(
     built = time.process_time() - start
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / 2**20
     rows = []
-    for effort in efforts:
+    for effort in EFFORTS:
         start = time.perf_counter()
         search = opener(effort)
         loaded = 1000 * (time.perf_counter() - start)
@@ -186,11 +139,6 @@ def recall(
 def exact(folder: Path, vectors: np.ndarray, queries: np.ndarray) -> Any:
     ExactEngine.build(folder, vectors)
     return ExactEngine.open(folder).search(queries, 10)
-
-
-def exhaustive(path: Path, vectors: Vectors, m: int, efc: int) -> Callable[[int], Search]:
-    ExactEngine.build(path, vectors)
-    return lambda effort: ExactEngine.open(path).search
 
 
 def nmslib(path: Path, vectors: np.ndarray, m: int, efc: int) -> Callable[[int], Search]:

@@ -36,16 +36,16 @@ from spacy.language import Language
 
 from benchmarks.accuracy import PARTS, packaged
 from benchmarks.documents import read_gold
-from spacy_bergamot.alias_index import AliasIndex
-from spacy_bergamot.candidates import CandidateGenerator
-from spacy_bergamot.factory import MIXED_GENERATOR
-from spacy_bergamot.filters import CandidateFilter
-from spacy_bergamot.generators import EnsembleGenerator
+from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from spacy_bergamot.kb_import.tables import build_concept_table
-from spacy_bergamot.loaders import language_model
-from spacy_bergamot.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.linking.candidates import CandidateGenerator
+from spacy_bergamot.linking.filters import CandidateFilter
+from spacy_bergamot.linking.generators import EnsembleGenerator
+from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
+from spacy_bergamot.pipeline.loaders import language_model
 
 BATCH = 100
 

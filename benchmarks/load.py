@@ -26,7 +26,7 @@ LOAD = """
 import json, sys, time
 from pathlib import Path
 import psutil, spacy, torch, transformers
-from spacy_bergamot.linker import BergamotLinker
+from spacy_bergamot.pipeline.linker import BergamotLinker
 
 def pss(process):
     return process.memory_full_info().pss / 2**20

@@ -20,9 +20,9 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_bergamot.build import write_names
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.mentions import BergamotMentions
+from spacy_bergamot.pipeline.build import write_names
 
 SEPARATORS = {"latin": " ", "misspelt": " ", "han": ""}
 

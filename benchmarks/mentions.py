@@ -33,12 +33,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import filter_spans
 
-from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.kb import KnowledgeBase
+from spacy_bergamot.index.knowledge_base import KnowledgeBase
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.semantic_types import semantic_types
 from spacy_bergamot.mentions import Place, exact_spans
-from spacy_bergamot.pipelines import FACTORY, load_pipeline
-from spacy_bergamot.semantic_types import semantic_types
+from spacy_bergamot.pipeline.pipelines import FACTORY, load_pipeline
 from training.corpora.mapping import map_concepts
 from training.corpora.registry import FORMS, read_corpus
 from training.corpora.schema import Corpus

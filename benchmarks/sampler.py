@@ -23,9 +23,9 @@ import numpy as np
 import pyarrow as pa
 from confection import Config
 
-from spacy_bergamot.concepts import write_arrow
-from spacy_bergamot.files import atomic_folder
-from spacy_bergamot.manifest import write_manifest
+from spacy_bergamot.kb.concept_table import write_arrow
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import write_manifest
 from training.bergamot.batches import BatchMaker, BatchSettings, prepared
 from training.bergamot.token_store import KIND as TOKENS
 from training.bergamot.token_store import TokenStore

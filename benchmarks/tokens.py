@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from spacy_bergamot.encoder.text_encoder import EncoderSettings
 from spacy_bergamot.text import normalize
-from spacy_bergamot.text_encoder import EncoderSettings
 from training.bergamot.token_store import TokenStore
 
 ONE_BY_ONE = 20_000

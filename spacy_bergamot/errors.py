@@ -102,8 +102,8 @@ class Errors(metaclass=Coded):
         "space or write elsewhere; what is done already is kept."
     )
     B044 = (
-        "components is {value}; the vectors have width {dim} and are {count}. Choose fewer than "
-        "both, or null to keep the vectors as they are."
+        "{path} was built from principal components of its vectors, which this release does not "
+        "read. Build it again; the engine usearch with dtype i8 makes the smallest index."
     )
     B045 = (
         "An ensemble needs generators, and weights above zero for them alone: {weights} given, "

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import spacy
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.tables import build_concept_table
 from spacy_bergamot.mentions import BergamotMentions

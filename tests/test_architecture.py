@@ -14,6 +14,8 @@ from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = sorted((ROOT / "spacy_bergamot").rglob("*.py"))
+ROOMS = ["storage", "kb", "kb_import", "encoder", "index", "mentions", "finder", "linking"]
+ROOMS += ["pipeline", "output", "cli"]
 KB_IMPORT = ROOT / "spacy_bergamot/kb_import"
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 CODE = [*PACKAGE, *sorted((ROOT / "training").rglob("*.py"))]
@@ -39,6 +41,30 @@ def test_the_package_knows_nothing_of_training(path: Path):
     if KB_IMPORT not in path.parents:  # what needs the extra `kb` has one door
         assert "polars" not in tops
         assert not reads or path == ROOT / "spacy_bergamot/cli/kb.py"
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=lambda path: path.name)
+def test_rooms_import_from_rooms_below_them(path: Path):
+    inside = path.relative_to(ROOT / "spacy_bergamot").parts
+    if len(inside) == 1:  # the ground floor; `__init__` is the door to all
+        below = [] if path.stem != "__init__" else ROOMS
+    else:
+        below = ROOMS[: ROOMS.index(inside[0]) + 1]
+    for name in imported(path):
+        top, *rest = name.split(".")
+        if top == "spacy_bergamot" and rest and rest[0] in ROOMS:
+            assert rest[0] in below, f"{path} imports {name}"
+
+
+def test_what_is_public_is_imported_when_it_is_used():
+    code = (
+        "import sys, spacy_bergamot\n"
+        "assert not {'spacy', 'torch'} & set(sys.modules)\n"
+        "for n in spacy_bergamot.__all__: assert getattr(spacy_bergamot, n).__name__ == n\n"
+        "assert set(spacy_bergamot.__all__) <= set(dir(spacy_bergamot))\n"
+        "assert not hasattr(spacy_bergamot, 'Nothing')"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)
 
 
 @pytest.mark.parametrize("path", CODE, ids=lambda path: path.name)
@@ -68,7 +94,12 @@ def test_preprocessing_needs_no_torch():
 
 
 @pytest.mark.parametrize(
-    "module", ["spacy_bergamot.text_encoder", "spacy_bergamot.concepts", "training.bergamot.run"]
+    "module",
+    [
+        "spacy_bergamot.encoder.text_encoder",
+        "spacy_bergamot.kb.concept_table",
+        "training.bergamot.run",
+    ],
 )
 def test_training_machines_need_no_spacy(module: str):
     code = f"import sys; sys.modules['spacy'] = None; import {module}"
@@ -77,7 +108,7 @@ def test_training_machines_need_no_spacy(module: str):
 
 def test_importing_the_linker_imports_no_heavy_library():
     code = (
-        "import sys, spacy_bergamot.text_encoder, spacy_bergamot.alias_index\n"
+        "import sys, spacy_bergamot.encoder.text_encoder, spacy_bergamot.index.alias_index\n"
         "assert not {'torch', 'transformers', 'nmslib'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)

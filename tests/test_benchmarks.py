@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import spacy
 
-from spacy_bergamot.build import build_pipeline
+from spacy_bergamot.pipeline.build import build_pipeline
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 
 ROOT = Path(__file__).parents[1]
@@ -34,23 +34,6 @@ def test_the_sampler_makes_batches_of_the_config_and_compares_them_with_a_step()
     assert abs(found["step_share"] - expected) < 0.01
     assert 0 < found["sampler_ms"] < found["ms_per_batch"]
     assert found["sampler_share"] == round(found["sampler_ms"] / 50, 4)
-
-
-def test_fewer_components_lose_neighbours_and_bytes(tmp_path: Path):
-    words = [
-        word for _, names in CONCEPTS.values() for name in names["ENG"] for word in name.split()
-    ]
-    lines = [f"C||{' '.join(trio)}" for trio in itertools.permutations(dict.fromkeys(words), 3)]
-    (tmp_path / "names.txt").write_text("\n".join(lines))
-    arguments = [write_lm(tmp_path / "lm"), tmp_path / "names.txt", "--names", "3000"]
-    widths = ["--queries", "100", "--components", "32", "4"]
-    found = figures("benchmarks.index", *arguments, *widths)["components"]
-    rows = {(row["engine"], row["components"]): row for row in found}
-    assert rows["exact", 32]["recall_at_1"] == rows["exact", 32]["recall_at_10"] == 1
-    assert rows["nmslib", 32]["recall_at_1"] > 0.95
-    assert rows["exact", 4]["recall_at_10"] < 0.95
-    for engine in ("exact", "nmslib"):
-        assert rows[engine, 4]["file_mib"] < rows[engine, 32]["file_mib"]
 
 
 def test_gradients_of_the_objectives_at_two_steps(tmp_path: Path):

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pytest
 from confection import Config
 
-from spacy_bergamot import preflight
-from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.encoder.text_encoder import TextEncoder
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.index.vector_store import Plan, fill, plan_of
 from spacy_bergamot.kb_import.filters import Filters
-from spacy_bergamot.manifest import write_manifest
-from spacy_bergamot.text_encoder import TextEncoder
-from spacy_bergamot.vector_store import Plan, fill, plan_of
+from spacy_bergamot.storage import preflight
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import write_manifest
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from tests.training.conftest import config, training_set  # noqa: F401
 from tests.training.preprocess.conftest import name, relation, write_release

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import spacy
 
-from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.kb.concept_table import ConceptTable
 from tests.spacy_bergamot.conftest import write_concepts, write_lm
 
 ROOT = Path(__file__).parents[1]

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from weasel.cli.run import project_run
 
-from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.encoder.settings import EncoderSettings
+from spacy_bergamot.kb.concept_table import ConceptTable
 from tests.plain_models import write_xlmr
 from tests.training.ontology.test_import import write_sources
 

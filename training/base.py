@@ -10,9 +10,9 @@ import typer
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
 from spacy_bergamot.encoder.multilingual_e5 import MULTILINGUAL
 from spacy_bergamot.encoder.settings import EncoderSettings
-from spacy_bergamot.files import atomic_folder
-from spacy_bergamot.manifest import write_manifest
-from spacy_bergamot.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import write_manifest
 from training.bergamot.multilingual import make_multilingual_e5
 from training.bergamot.text_encoders import BaseModel, make_huggingface
 from training.errors import BergamotError, Errors

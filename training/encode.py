@@ -7,11 +7,11 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from spacy_bergamot.alias_strings import index_strings
-from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.distinct import group_names
-from spacy_bergamot.text_encoder import TextEncoder, fingerprint
-from spacy_bergamot.vector_store import fill, plan_of
+from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.index.alias_strings import index_strings
+from spacy_bergamot.index.distinct import group_names
+from spacy_bergamot.index.vector_store import fill, plan_of
+from spacy_bergamot.kb.concept_table import ConceptTable
 
 
 def encode_cli(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.text import normalize
 from training.errors import BergamotError, Errors
 from training.evaluate.readers import read_dictionary, read_queries

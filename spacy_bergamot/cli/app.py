@@ -10,7 +10,7 @@ from spacy.cli._util import app
 from spacy.language import Language
 
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.linker import BergamotLinker
+from spacy_bergamot.pipeline.linker import BergamotLinker
 
 bergamot = typer.Typer(
     name="bergamot",

@@ -10,11 +10,11 @@ from spacy.language import Language
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.languages import lat
-from spacy_bergamot.linker import BergamotLinker
-from spacy_bergamot.manifest import differences
-from spacy_bergamot.mentions.tie import dictionaries_beside
-from spacy_bergamot.parts import LinkerParts
-from spacy_bergamot.pipelines import load_pipeline
+from spacy_bergamot.pipeline.dictionaries import dictionaries_beside
+from spacy_bergamot.pipeline.linker import BergamotLinker
+from spacy_bergamot.pipeline.parts import LinkerParts
+from spacy_bergamot.pipeline.pipelines import load_pipeline
+from spacy_bergamot.storage.manifest import differences
 from spacy_bergamot.text import normalize
 
 

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from spacy_bergamot.cli.app import Pipeline, bergamot, explained
-from spacy_bergamot.pipeline_files import changed_files, list_files
-from spacy_bergamot.pipelines import pipeline_folder
+from spacy_bergamot.pipeline.pipeline_files import changed_files, list_files
+from spacy_bergamot.pipeline.pipelines import pipeline_folder
 
 
 @bergamot.command("check")

@@ -12,8 +12,8 @@ from spacy_bergamot.cli.linking import Linked, link_documents
 from spacy_bergamot.cli.results import Form, Results, form_of
 from spacy_bergamot.cli.sources import Kind, Source
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.pipelines import import_code, load_pipeline
-from spacy_bergamot.spans import spans_of
+from spacy_bergamot.linking.spans import spans_of
+from spacy_bergamot.pipeline.pipelines import import_code, load_pipeline
 
 Output = Annotated[
     Path, typer.Argument(help=".jsonl, .html, .spacy, a new folder for BRAT files; - for stdout")

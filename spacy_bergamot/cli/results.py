@@ -20,10 +20,10 @@ from spacy.tokens import Doc, DocBin
 
 from spacy_bergamot.cli.linking import Linked
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.exporters import to_bigbio, to_brat, to_dict, to_fhir, to_html
-from spacy_bergamot.files import atomic_file, atomic_folder
-from spacy_bergamot.linker import BergamotLinker
+from spacy_bergamot.output.exporters import to_bigbio, to_brat, to_dict, to_fhir, to_html
 from spacy_bergamot.output.fhir import without_system
+from spacy_bergamot.pipeline.linker import BergamotLinker
+from spacy_bergamot.storage.files import atomic_file, atomic_folder
 
 STDOUT = Path("-")
 _LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")

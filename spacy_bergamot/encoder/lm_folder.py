@@ -9,8 +9,8 @@ from typing import Any
 
 from spacy_bergamot.encoder.settings import EncoderSettings, read_json
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import MANIFEST
-from spacy_bergamot.manifest import listed, read_manifest
+from spacy_bergamot.storage.files import MANIFEST
+from spacy_bergamot.storage.manifest import listed, read_manifest
 
 LM_KIND = "language-model"
 LM_VERSION = 1

@@ -13,7 +13,7 @@ from typing import Any
 from spacy_bergamot.encoder.packed_e5 import PackedModel, Pieces, read_packed
 from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import sha256
+from spacy_bergamot.storage.files import sha256
 
 MULTILINGUAL = "multilingual-e5-small"
 """Its name, in place of a folder or a name on the hub."""

@@ -16,14 +16,14 @@ from spacy.training import Example
 from spacy.util import filter_spans, minibatch
 from spacy.vocab import Vocab
 
-from spacy_bergamot.bundle import FileBundle
-from spacy_bergamot.bundle_pipe import BundlePipe
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.failures import processed
 from spacy_bergamot.finder.decode import decode
 from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.finder.tagger import Tagger
 from spacy_bergamot.mentions import Place, exact_spans
+from spacy_bergamot.storage.bundle import FileBundle
+from spacy_bergamot.storage.bundle_pipe import BundlePipe
 
 
 @Language.factory(

@@ -15,18 +15,23 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from spacy_bergamot.encoder.lm_folder import check_folder, open_model
-from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import atomic_folder
-from spacy_bergamot.finder.pieces import Pieces, Window, windows_of
-from spacy_bergamot.manifest import read_manifest, write_manifest
-from spacy_bergamot.packed import (
+from spacy_bergamot.encoder.packed import (
     first_position,
     hidden_packed,
     input_packed,
     is_packable,
     keep_ordered,
 )
-from spacy_bergamot.text_encoder import length_batches, open_tokenizer, pad_tokens, resolve_device
+from spacy_bergamot.encoder.text_encoder import (
+    length_batches,
+    open_tokenizer,
+    pad_tokens,
+    resolve_device,
+)
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.finder.pieces import Pieces, Window, windows_of
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 
 KIND = "mention-finder"
 VERSION = 1

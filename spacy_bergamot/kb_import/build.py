@@ -9,7 +9,7 @@ from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from spacy_bergamot.kb_import.release import tables_in
 from spacy_bergamot.kb_import.tables import build_concept_table
 from spacy_bergamot.languages import lat
-from spacy_bergamot.scratch import Scratch
+from spacy_bergamot.storage.scratch import Scratch
 
 
 def table_of(

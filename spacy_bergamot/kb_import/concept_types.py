@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from spacy_bergamot.kb.semantic_types import semantic_types
 from spacy_bergamot.kb_import.filters import Filters, require_known
 from spacy_bergamot.kb_import.ids import row_finder
 from spacy_bergamot.kb_import.keys import combined, separated, sorted_distinct
 from spacy_bergamot.kb_import.rrf import RrfTable
 from spacy_bergamot.kb_import.vocabulary import Vocabulary
-from spacy_bergamot.semantic_types import semantic_types
 
 _GROUPS = {entry.tui: entry.group for entry in semantic_types()}
 

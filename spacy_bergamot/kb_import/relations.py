@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from spacy_bergamot.concepts import SCHEMAS
+from spacy_bergamot.kb.concept_table import SCHEMAS
 from spacy_bergamot.kb_import.filters import Filters, outside, without
 from spacy_bergamot.kb_import.ids import RowFinder, row_finder
 from spacy_bergamot.kb_import.keys import combined, separated, sorted_distinct

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from spacy_bergamot.files import sha256
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
 from spacy_bergamot.kb_import.lines import numbered_lines
 from spacy_bergamot.kb_import.rrf import RrfTable
+from spacy_bergamot.storage.files import sha256
 
 TERMS = "MRSAB.tsv"
 _COLUMNS = {

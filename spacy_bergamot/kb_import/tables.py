@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spacy_bergamot.concepts import SCHEMAS, ConceptTable
+from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
 from spacy_bergamot.kb_import.atoms import read_atoms
 from spacy_bergamot.kb_import.concept_types import read_types, wanted_concepts
 from spacy_bergamot.kb_import.errors import BergamotError, Errors

@@ -17,10 +17,8 @@ from spacy.training import Example
 from spacy.util import filter_spans
 from spacy.vocab import Vocab
 
-from spacy_bergamot.bundle import FileBundle
-from spacy_bergamot.bundle_pipe import BundlePipe
-from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.languages import NO_LANGUAGE, languages_of, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import FoldedText, Windows
@@ -28,6 +26,8 @@ from spacy_bergamot.mentions.language import Guess, guess, stop_words
 from spacy_bergamot.mentions.short_forms import short_form_places
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
+from spacy_bergamot.storage.bundle import FileBundle
+from spacy_bergamot.storage.bundle_pipe import BundlePipe
 
 UNGROUPED = "MENTION"
 """Label of the names of a concept without a semantic group."""

@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_bergamot.concepts import ConceptTable, Name
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.hashing import WindowKeys, find_keys
+from spacy_bergamot.kb.concept_table import ConceptTable, Name
 from spacy_bergamot.languages import NO_LANGUAGE, lat
-from spacy_bergamot.manifest import read_manifest, write_manifest
 from spacy_bergamot.mentions.folded import Corrected, FoldedText, folded_key, folded_name
 from spacy_bergamot.mentions.misspelt import Spellings, Word, counted_words
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from spacy_bergamot.text import normalize, unify
 
 KIND = "mention-keys"

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from spacy.tokens import Doc
 
-from spacy_bergamot.abbreviations import definitions
+from spacy_bergamot.mentions.abbreviations import definitions
 from spacy_bergamot.mentions.units import Units, units_of
 
 Labels = Mapping[tuple[int, int], str]

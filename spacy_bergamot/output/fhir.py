@@ -7,10 +7,10 @@ from typing import Any
 from spacy.tokens import Doc, Span
 
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.kb import KnowledgeBase
+from spacy_bergamot.index.knowledge_base import KnowledgeBase
+from spacy_bergamot.linking.spans import is_linked, spans_of
 from spacy_bergamot.output.assertions import attributes_of
 from spacy_bergamot.output.vocabularies import coding, reference
-from spacy_bergamot.spans import is_linked, spans_of
 
 MENTION_URL = "urn:spacy-bergamot:mention"
 """URL of the extension that a mention is; in it are text, start and end (characters), label,

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from spacy_bergamot.concepts import PREFIXED_ID
-from spacy_bergamot.kb import KnowledgeBase
+from spacy_bergamot.index.knowledge_base import KnowledgeBase
+from spacy_bergamot.kb.concept_table import PREFIXED_ID
 
 UMLS = "UMLS"
 _CUI = re.compile(r"C\d{7}")

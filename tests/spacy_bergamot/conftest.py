@@ -8,9 +8,9 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from spacy_bergamot.concepts import SCHEMAS, ConceptTable
-from spacy_bergamot.loaders import alias_index, concept_table, language_model
-from spacy_bergamot.text_encoder import EncoderSettings
+from spacy_bergamot.encoder.text_encoder import EncoderSettings
+from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
+from spacy_bergamot.pipeline.loaders import alias_index, concept_table, language_model
 
 CONCEPTS = {
     "C01": ("T047", {"ENG": ["Hypertension", "high blood pressure"], "SPA": ["hipertensión"],

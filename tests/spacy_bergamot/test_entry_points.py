@@ -9,8 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MODULE = """
-from spacy_bergamot.engines import ExactEngine
-from spacy_bergamot.generators import ExactGenerator
+from spacy_bergamot.index.engines import ExactEngine
+from spacy_bergamot.linking.generators import ExactGenerator
 
 class Mine(ExactEngine):
     name = "mine"
@@ -38,7 +38,7 @@ assert linker.explain("hypertension")["candidates"][0]["generator"] == "mine"
 """
 BUILD = """
 import sys
-from spacy_bergamot.build import build_pipeline
+from spacy_bergamot.pipeline.build import build_pipeline
 import spacy
 nlp = build_pipeline(lm=sys.argv[2], concepts=sys.argv[3], pooling="mean", engine="mine")
 nlp.to_disk(sys.argv[1])

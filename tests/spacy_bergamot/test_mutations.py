@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import spacy
 
-from spacy_bergamot.alias_index import AliasIndex
-from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
+from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.loaders import alias_index, concept_table
-from spacy_bergamot.manifest import write_manifest
-from spacy_bergamot.parts import LinkerParts
-from spacy_bergamot.settings import LinkerSettings
-from spacy_bergamot.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.linking.settings import LinkerSettings
+from spacy_bergamot.pipeline.loaders import alias_index, concept_table
+from spacy_bergamot.pipeline.parts import LinkerParts
+from spacy_bergamot.storage.manifest import write_manifest
 
 HOSTILE = ["[" * 100_000, "[]", "3", "null", '{"files": []}', '{"files": {"../x": 1}}']
 NAMES = ["high blood pressure", "fevers", "糖尿病"]

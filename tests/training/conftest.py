@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from confection import Config
 
-from spacy_bergamot.concepts import write_arrow
-from spacy_bergamot.files import atomic_folder
-from spacy_bergamot.manifest import write_manifest
+from spacy_bergamot.kb.concept_table import write_arrow
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import write_manifest
 
 CONCEPTS = 60
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from spacy_bergamot.build import build_pipeline
+from spacy_bergamot.encoder.text_encoder import EncoderSettings, TextEncoder
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.text_encoder import EncoderSettings, TextEncoder
+from spacy_bergamot.pipeline.build import build_pipeline
 from tests.plain_models import (
     NAMES,
     add_sentence_transformers,

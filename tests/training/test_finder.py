@@ -10,10 +10,10 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
-from spacy_bergamot.build import build_pipeline
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.encoder.text_encoder import open_tokenizer
 from spacy_bergamot.finder.pieces import read_pieces
-from spacy_bergamot.text_encoder import open_tokenizer
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.pipeline.build import build_pipeline
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from training.__main__ import app
 from training.errors import BergamotError

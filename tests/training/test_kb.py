@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.kb.concept_table import ConceptTable
 from training.__main__ import app
 
 SAMPLE = Path(__file__).parents[2] / "assets/sample/META"

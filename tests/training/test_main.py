@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.languages import iso, lat
 from training.__main__ import app
 

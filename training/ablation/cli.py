@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_bergamot.files import atomic_file
+from spacy_bergamot.storage.files import atomic_file
 from training.ablation.dictionary import cut_dictionary
 from training.ablation.figures import render, summarize, system_name
 from training.ablation.runs import TrainingRun, plan, train_all

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from spacy_bergamot.files import atomic_file
+from spacy_bergamot.storage.files import atomic_file
 from training.evaluate.readers import read_dictionary, read_queries
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from confection import Config
 
-from spacy_bergamot.files import MANIFEST, atomic_file
-from spacy_bergamot.preflight import cores
+from spacy_bergamot.storage.files import MANIFEST, atomic_file
+from spacy_bergamot.storage.preflight import cores
 from training.errors import BergamotError, Errors
 
 _LINES = 15

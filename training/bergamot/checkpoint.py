@@ -18,8 +18,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from spacy_bergamot.files import atomic_folder
-from spacy_bergamot.manifest import read_manifest, write_manifest
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.errors import BergamotError, Errors
 
 KIND = "training-checkpoint"

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
-from spacy_bergamot.files import MANIFEST, atomic_folder
-from spacy_bergamot.manifest import write_manifest
-from spacy_bergamot.text_encoder import EncoderSettings, fingerprint
+from spacy_bergamot.encoder.text_encoder import EncoderSettings, fingerprint
+from spacy_bergamot.storage.files import MANIFEST, atomic_folder
+from spacy_bergamot.storage.manifest import write_manifest
 
 _MADE_BY_MODEL = {"config.json", MANIFEST, "bergamot.json"}
 

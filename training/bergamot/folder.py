@@ -14,9 +14,9 @@ from spacy_bergamot.encoder.lm_folder import (
     LM_VERSION,
     verify_files,
 )
-from spacy_bergamot.files import MANIFEST, atomic_folder, sha256
-from spacy_bergamot.manifest import read_manifest, write_manifest
-from spacy_bergamot.text_encoder import EncoderSettings, fingerprint
+from spacy_bergamot.encoder.text_encoder import EncoderSettings, fingerprint
+from spacy_bergamot.storage.files import MANIFEST, atomic_folder, sha256
+from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.bergamot.token_store import TokenStore
 from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet

@@ -15,8 +15,8 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from spacy_bergamot.files import MANIFEST, atomic_folder
-from spacy_bergamot.manifest import read_manifest, write_manifest
+from spacy_bergamot.storage.files import MANIFEST, atomic_folder
+from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet
 

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spacy_bergamot.packed import encode_packed, first_position, is_packable
-from spacy_bergamot.text_encoder import pool
+from spacy_bergamot.encoder.packed import encode_packed, first_position, is_packable
+from spacy_bergamot.encoder.text_encoder import pool
 from training.bergamot.batches import Batch
 from training.bergamot.graph_encoders import GraphEncoder
 from training.bergamot.objectives import VIEWS, Embeddings, Objective

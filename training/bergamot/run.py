@@ -28,15 +28,15 @@ import training.bergamot.objectives.text
 import training.bergamot.optimizers
 import training.bergamot.text_encoders  # noqa: F401
 from spacy_bergamot.encoder.lm_folder import check_folder, open_model, verify_files
-from spacy_bergamot.files import atomic_file, atomic_folder, sha256
-from spacy_bergamot.manifest import write_manifest
-from spacy_bergamot.preflight import announce
-from spacy_bergamot.text_encoder import (
+from spacy_bergamot.encoder.text_encoder import (
     EncoderSettings,
     TextEncoder,
     open_tokenizer,
     resolve_device,
 )
+from spacy_bergamot.storage.files import atomic_file, atomic_folder, sha256
+from spacy_bergamot.storage.manifest import write_manifest
+from spacy_bergamot.storage.preflight import announce
 from training.bergamot.adapters import is_adapted, merged
 from training.bergamot.batches import BatchMaker, BatchSettings
 from training.bergamot.export import export_lm

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
+from spacy_bergamot.encoder.text_encoder import EncoderSettings, open_tokenizer
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.files import atomic_folder, sha256
-from spacy_bergamot.manifest import read_manifest, write_manifest
+from spacy_bergamot.storage.files import atomic_folder, sha256
+from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from spacy_bergamot.text import normalize
-from spacy_bergamot.text_encoder import EncoderSettings, open_tokenizer
 from training.bergamot.name_tokens import NameTokenizer
 from training.npy import array_in_parts
 

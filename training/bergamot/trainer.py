@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from spacy_bergamot.files import atomic_file
+from spacy_bergamot.storage.files import atomic_file
 from training.bergamot.batches import Batch, BatchMaker, prepared
 from training.bergamot.checkpoint import (
     HISTORY,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spacy_bergamot.text_encoder import EncoderSettings, TextEncoder, open_tokenizer
+from spacy_bergamot.encoder.text_encoder import EncoderSettings, TextEncoder, open_tokenizer
 from training.errors import BergamotError, Errors
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.metrics import evaluate

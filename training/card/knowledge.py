@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from training.card.sources import sources_of
 
 if TYPE_CHECKING:
-    from spacy_bergamot.parts import LinkerParts
+    from spacy_bergamot.pipeline.parts import LinkerParts
 
 
 def knowledge_facts(parts: "LinkerParts", release: list[dict[str, str]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from spacy_bergamot.languages import LANGUAGES
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_bergamot.settings import LinkerSettings
+    from spacy_bergamot.linking.settings import LinkerSettings
 
 _DICTIONARY = "bergamot_mentions"
 _WRITTEN = {"doc.ents", "doc.spans"}

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from confection import Config
 
-from spacy_bergamot.text_encoder import fingerprint
+from spacy_bergamot.encoder.text_encoder import fingerprint
 from training.bergamot.validation import METRIC
 from training.errors import BergamotError, Errors
 
 if TYPE_CHECKING:
-    from spacy_bergamot.text_encoder import TextEncoder
+    from spacy_bergamot.encoder.text_encoder import TextEncoder
 
 CONFIG, HISTORY = "config.cfg", "history.json"
 E5 = "multilingual-e5-small (Wang et al. 2024)"

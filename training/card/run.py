@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spacy_bergamot import __version__
-from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.errors import Errors as PackageErrors
-from spacy_bergamot.files import MANIFEST, atomic_file
-from spacy_bergamot.pipeline_files import list_files
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.pipeline.pipeline_files import list_files
+from spacy_bergamot.storage.files import MANIFEST, atomic_file
 from training.card.knowledge import knowledge_facts
 from training.card.limits import limits_of, settings_facts
 from training.card.meta import complete
@@ -22,8 +22,8 @@ from training.errors import BergamotError, Errors
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_bergamot.linker import BergamotLinker
-    from spacy_bergamot.parts import LinkerParts
+    from spacy_bergamot.pipeline.linker import BergamotLinker
+    from spacy_bergamot.pipeline.parts import LinkerParts
 
 VERSION = 1
 README, LICENCES, META = "README.md", "LICENSES_SOURCES", "meta.json"
@@ -127,7 +127,7 @@ def read_meta(pipeline: Path) -> dict[str, Any]:
 
 def _open(pipeline: Path) -> tuple["Language", "BergamotLinker"]:
     from spacy_bergamot.cli.app import linker_of
-    from spacy_bergamot.pipelines import load_pipeline
+    from spacy_bergamot.pipeline.pipelines import load_pipeline
 
     nlp = load_pipeline(str(pipeline))
     return nlp, linker_of(nlp)[0]
@@ -177,7 +177,7 @@ def _index(parts: "LinkerParts") -> dict[str, Any]:
         "engine": manifest["engine"],
         "settings": manifest["settings"],
         "vectors": manifest["vectors"],
-        "width": manifest["components"] or manifest["dim"],
+        "width": manifest["dim"],
     }
 
 

@@ -16,8 +16,8 @@ from spacy_bergamot.text import normalize
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_bergamot.alias_index import AliasIndex
-    from spacy_bergamot.linker import BergamotLinker
+    from spacy_bergamot.index.alias_index import AliasIndex
+    from spacy_bergamot.pipeline.linker import BergamotLinker
 
 MENTIONS = 200
 LEAST = 20

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from training.corpora.mapping import map_concepts
 from training.corpora.registry import FORMS, read_corpus
 from training.corpora.schema import Corpus

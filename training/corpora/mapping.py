@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from training.corpora.schema import MENTIONS, Corpus
 from training.corpora.text import numbered
 from training.errors import BergamotError, Errors

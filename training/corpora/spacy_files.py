@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spacy_bergamot.files import atomic_file
+from spacy_bergamot.storage.files import atomic_file
 from training.corpora.schema import Corpus
 from training.errors import BergamotError, Errors
 from training.preprocess.hashing import string_hashes, uniform
@@ -13,7 +13,7 @@ from training.preprocess.hashing import string_hashes, uniform
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
-    from spacy_bergamot.concepts import ConceptTable
+    from spacy_bergamot.kb.concept_table import ConceptTable
 
 LABEL = "MENTION"  # of mentions without a type
 GOLD = "gold"

@@ -12,7 +12,7 @@ from pathlib import Path
 import requests
 from tqdm import tqdm
 
-from spacy_bergamot.files import atomic_file
+from spacy_bergamot.storage.files import atomic_file
 from training.errors import BergamotError, Errors
 
 TRIES = 6

@@ -18,8 +18,8 @@ import typer
 from tqdm import tqdm
 
 from spacy_bergamot import __version__
-from spacy_bergamot.files import atomic_file
 from spacy_bergamot.languages import LANGUAGES, iso
+from spacy_bergamot.storage.files import atomic_file
 from spacy_bergamot.text import has_letters, normalize
 from training.download.client import TRIES
 from training.errors import BergamotError, Errors

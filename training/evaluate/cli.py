@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_bergamot.files import atomic_file
-from spacy_bergamot.pipelines import find_pipeline
+from spacy_bergamot.pipeline.pipelines import find_pipeline
+from spacy_bergamot.storage.files import atomic_file
 from training.errors import BergamotError, Errors
 from training.evaluate.metrics import GOLDS
 from training.evaluate.protocols import PROTOCOLS

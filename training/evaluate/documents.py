@@ -64,7 +64,7 @@ def link_documents(
 
     RAISES (BergamotError): B046 if there is none of that name.
     """
-    from spacy_bergamot.pipelines import load_pipeline
+    from spacy_bergamot.pipeline.pipelines import load_pipeline
 
     return [linked(doc, spans_key) for doc in load_pipeline(pipeline).pipe(texts)]
 

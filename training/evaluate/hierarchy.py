@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from spacy_bergamot.concepts import CHILD_RELATIONS, PARENT_RELATIONS, ConceptTable
+from spacy_bergamot.kb.concept_table import CHILD_RELATIONS, PARENT_RELATIONS, ConceptTable
 
 MOST = 3
 """Steps that are walked; what is farther gets no credit."""

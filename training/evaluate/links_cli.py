@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_bergamot.files import atomic_file
 from spacy_bergamot.languages import NAMES
-from spacy_bergamot.pipelines import find_pipeline
+from spacy_bergamot.pipeline.pipelines import find_pipeline
+from spacy_bergamot.storage.files import atomic_file
 from training.errors import BergamotError, Errors
 from training.evaluate.documents import link_documents, of_labels, read_documents
 from training.evaluate.spans import score_documents

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from spacy_bergamot.concepts import read_arrow, write_arrow
-from spacy_bergamot.files import atomic_folder
-from spacy_bergamot.manifest import read_manifest, write_manifest
+from spacy_bergamot.kb.concept_table import read_arrow, write_arrow
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.metrics import (
     GoldRanks,

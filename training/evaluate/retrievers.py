@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_bergamot.distinct import Groups
+from spacy_bergamot.encoder.text_encoder import TextEncoder
+from spacy_bergamot.index.distinct import Groups
 from spacy_bergamot.text import normalize
-from spacy_bergamot.text_encoder import TextEncoder
 from training.evaluate.dictionary import Dictionary
 
 _BLOCK = 64
@@ -114,7 +114,7 @@ class IndexRetriever(Retriever):
         *,
         name: str = "lm+index",
     ) -> None:
-        from spacy_bergamot.engines import NmslibEngine
+        from spacy_bergamot.index.engines import NmslibEngine
 
         self.name = name
         self.encoder = encoder

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.text_encoder import fingerprint
+from spacy_bergamot.encoder.text_encoder import fingerprint
+from spacy_bergamot.kb.concept_table import ConceptTable
 from training.errors import BergamotError, Errors
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.hierarchy import Hierarchy

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
-from spacy_bergamot.distinct import group_names
-from spacy_bergamot.scratch import Scratch
+from spacy_bergamot.encoder.text_encoder import TextEncoder
+from spacy_bergamot.index.distinct import group_names
+from spacy_bergamot.storage.scratch import Scratch
 from spacy_bergamot.text import normalize
-from spacy_bergamot.text_encoder import TextEncoder
 from training.errors import BergamotError, Errors
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.ranking import Ranked, rank
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Span
 
-    from spacy_bergamot.linker import BergamotLinker
+    from spacy_bergamot.pipeline.linker import BergamotLinker
 
 EXACT_SEARCH = " (exact)"
 _FACTORY = "bergamot_linker"
@@ -104,7 +104,7 @@ def rank_with_pipeline(
         pipeline's knowledge base.
     RAISES (BergamotError): B046 if there is no such pipeline, T142 if it has no linker.
     """
-    from spacy_bergamot.pipelines import load_pipeline
+    from spacy_bergamot.pipeline.pipelines import load_pipeline
 
     nlp = load_pipeline(path)
     names = [name for name, factory in nlp.pipe_factories.items() if factory == _FACTORY]

@@ -45,7 +45,7 @@ def finder_cli(
 
     The same command goes on behind the last whole epoch of an interrupted run.
     """
-    from spacy_bergamot.concepts import ConceptTable
+    from spacy_bergamot.kb.concept_table import ConceptTable
     from training.bergamot.cli import device_of
     from training.finder.train import train_finder
 
@@ -90,10 +90,10 @@ def silver_cli(
     """
     from spacy.tokens import DocBin
 
-    from spacy_bergamot.bundle import FileBundle
-    from spacy_bergamot.files import atomic_file
     from spacy_bergamot.finder import BergamotFinder
-    from spacy_bergamot.pipelines import load_pipeline
+    from spacy_bergamot.pipeline.pipelines import load_pipeline
+    from spacy_bergamot.storage.bundle import FileBundle
+    from spacy_bergamot.storage.files import atomic_file
     from training.finder.silver import SPANS, Marker
 
     nlp = load_pipeline(str(pipeline))

@@ -8,9 +8,9 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_bergamot.concepts import ConceptTable
 from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.finder.tagger import tags_of
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.mentions import Place, exact_spans
 
 UNKNOWN = -100

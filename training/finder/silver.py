@@ -7,7 +7,7 @@ from spacy.tokens import Doc
 from spacy.util import filter_spans
 
 from spacy_bergamot.finder import BergamotFinder
-from spacy_bergamot.linker import BergamotLinker
+from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.text import normalize
 from training.errors import BergamotError, Errors
 

@@ -19,10 +19,10 @@ from spacy.tokens import Doc
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
-from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.files import sha256
 from spacy_bergamot.finder.decode import decode
 from spacy_bergamot.finder.tagger import Tagger, check_precision
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.storage.files import sha256
 from training.bergamot.checkpoint import load_checkpoint, newest_checkpoint, save_checkpoint
 from training.bergamot.optimizers import make_adamw
 from training.errors import BergamotError, Errors

@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.filters import SUPPRESSED, Filters, require_known
 from spacy_bergamot.kb_import.progress import timed
 from spacy_bergamot.kb_import.release import find_tables
 from spacy_bergamot.kb_import.tables import build_concept_table
 from spacy_bergamot.languages import lat
-from spacy_bergamot.preflight import announce
+from spacy_bergamot.storage.preflight import announce
 from training.errors import BergamotError, Errors
 from training.preprocess.buckets import Caps
 from training.preprocess.evaluation_set import write_evaluation_set, write_validation_set

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.files import atomic_folder
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.keys import first_rows, string_lengths
-from spacy_bergamot.manifest import write_manifest
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import write_manifest
 from training.preprocess.hashing import mix
 from training.preprocess.names import TrainingNames, concept_hashes
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.keys import combined, is_first, separated, sorted_distinct
 
 

@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from spacy_bergamot.concepts import write_arrow
-from spacy_bergamot.files import atomic_file, atomic_folder
+from spacy_bergamot.kb.concept_table import write_arrow
 from spacy_bergamot.kb_import.lines import numbered_lines
-from spacy_bergamot.manifest import write_manifest
+from spacy_bergamot.storage.files import atomic_file, atomic_folder
+from spacy_bergamot.storage.manifest import write_manifest
 from spacy_bergamot.text import normalize
 from training.errors import BergamotError, Errors
 from training.preprocess.graph import csr_indptr

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from spacy_bergamot.concepts import ConceptTable, read_arrow, write_arrow
-from spacy_bergamot.files import MANIFEST, atomic_folder, sha256
+from spacy_bergamot.kb.concept_table import ConceptTable, read_arrow, write_arrow
 from spacy_bergamot.kb_import.keys import combined, separated, sorted_distinct
 from spacy_bergamot.kb_import.progress import timed
-from spacy_bergamot.manifest import read_manifest, write_manifest
+from spacy_bergamot.storage.files import MANIFEST, atomic_folder, sha256
+from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.errors import BergamotError, Errors
 from training.npy import array_in_parts
 from training.preprocess.graph import csr_indptr, graph_edges, homonym_pairs

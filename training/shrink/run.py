@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
-from spacy_bergamot.errors import Errors as PackageErrors
-from spacy_bergamot.files import atomic_folder
-from spacy_bergamot.manifest import write_manifest
-from spacy_bergamot.text_encoder import (
+from spacy_bergamot.encoder.text_encoder import (
     EncoderSettings,
     check_folder,
     fingerprint,
     open_tokenizer,
 )
+from spacy_bergamot.errors import Errors as PackageErrors
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import write_manifest
 from training.errors import BergamotError
 from training.shrink.model import (
     DTYPES,

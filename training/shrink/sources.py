@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.lines import numbered_lines
 from training.errors import BergamotError, Errors
 

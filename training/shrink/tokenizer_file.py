@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.text_encoder import open_tokenizer
+from spacy_bergamot.encoder.text_encoder import open_tokenizer
 from training.errors import BergamotError, Errors
 
 NAME = "tokenizer.json"

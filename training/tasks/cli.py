@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.files import atomic_file
-from spacy_bergamot.text_encoder import TextEncoder
+from spacy_bergamot.encoder.text_encoder import TextEncoder
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.storage.files import atomic_file
 from training.tasks.finetune import FinetuneSettings, finetune
 from training.tasks.groups import choose, classify
 from training.tasks.records import FORMATS, read_records

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.scratch import Scratch
-from spacy_bergamot.text_encoder import check_folder
+from spacy_bergamot.encoder.text_encoder import check_folder
+from spacy_bergamot.storage.scratch import Scratch
 from training.errors import BergamotError, Errors
 from training.tasks.records import Record
 from training.tasks.scores import scores

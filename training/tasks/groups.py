@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.encoder.text_encoder import TextEncoder
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.text import normalize
-from spacy_bergamot.text_encoder import TextEncoder
 from training.errors import BergamotError, Errors
 from training.tasks.scores import scores
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_bergamot.encoder.text_encoder import TextEncoder
 from spacy_bergamot.kb_import.lines import whole_text
-from spacy_bergamot.text_encoder import TextEncoder
 from training.errors import BergamotError, Errors
 
 _COLUMNS = ("mean", "term1", "term2")

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from spacy_bergamot.files import atomic_folder
 from spacy_bergamot.kb_import.ontology.records import UMLS, Records, prefix_of
 from spacy_bergamot.kb_import.ontology.types import IS_A, types_of
 from spacy_bergamot.kb_import.sources import TERMS, write_terms
-from spacy_bergamot.manifest import write_manifest
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import write_manifest
 
 
 def write_release(output: Path, records: Records, ids: dict[str, str]) -> dict[str, int]:

@@ -16,10 +16,10 @@ from safetensors.torch import load_file, save_file
 from spacy_bergamot.encoder import lm_folder
 from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION, place_lm
 from spacy_bergamot.encoder.settings import EncoderSettings
+from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.loaders import language_model
-from spacy_bergamot.manifest import write_manifest
-from spacy_bergamot.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.pipeline.loaders import language_model
+from spacy_bergamot.storage.manifest import write_manifest
 from tests.plain_models import NAMES, plain_vectors, write_bert, write_xlmr
 from tests.spacy_bergamot.conftest import write_lm
 

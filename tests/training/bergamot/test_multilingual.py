@@ -10,7 +10,7 @@ import pytest
 from confection import Config
 
 from spacy_bergamot.encoder.multilingual_e5 import installed_weights
-from spacy_bergamot.text_encoder import TextEncoder, open_tokenizer
+from spacy_bergamot.encoder.text_encoder import TextEncoder, open_tokenizer
 from tests.training.bergamot.packed_files import HEADS, HIDDEN, LAYERS, PIECES, write_packed
 from training.bergamot.multilingual import make_multilingual_e5
 from training.bergamot.run import train

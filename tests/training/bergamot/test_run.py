@@ -14,7 +14,7 @@ from confection import Config
 from safetensors.torch import load_file
 from transformers import AutoModel, AutoTokenizer
 
-from spacy_bergamot.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from training.bergamot.checkpoint import newest_checkpoint
 from training.bergamot.cli import device_of, parse_overrides
 from training.bergamot.run import read_config, sole_use, train

@@ -11,7 +11,7 @@ from spacy.cli.package import package
 from spacy.language import Language
 
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.manifest import read_manifest
+from spacy_bergamot.storage.manifest import read_manifest
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from tests.training.card.conftest import meta_of, run
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from spacy_bergamot.concepts import SCHEMAS, ConceptTable
+from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
 from training.__main__ import app
 from training.corpora.builder import CorpusBuilder
 from training.corpora.mapping import map_concepts

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from training.errors import BergamotError
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.hierarchy import Hierarchy

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from spacy_bergamot.calibration import expected_calibration_error
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.linking.calibration import expected_calibration_error
 from training.__main__ import app
 from training.errors import BergamotError
 from training.evaluate.dictionary import Dictionary

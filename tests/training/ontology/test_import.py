@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from spacy_bergamot.kb_import.ontology.records import accession_of, language_of

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from spacy_bergamot.concepts import read_arrow
+from spacy_bergamot.kb.concept_table import read_arrow
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.rrf import COLUMNS
 from training.preprocess.buckets import Caps

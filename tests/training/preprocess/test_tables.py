@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.filters import Filters, without_letters
 from spacy_bergamot.text import has_letters
 from tests.training.preprocess.conftest import TWO, build, line, name, relation, run, write_release

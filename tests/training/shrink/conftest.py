@@ -15,8 +15,8 @@ from transformers import (
     XLMRobertaModel,
 )
 
+from spacy_bergamot.encoder.text_encoder import EncoderSettings
 from spacy_bergamot.text import normalize
-from spacy_bergamot.text_encoder import EncoderSettings
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts
 
 NAMES = sorted({normalize(n) for _, by in CONCEPTS.values() for ns in by.values() for n in ns})

@@ -13,11 +13,11 @@ from tokenizers import Tokenizer, models
 from transformers import AutoModel, AutoTokenizer
 from typer.testing import CliRunner
 
-from spacy_bergamot.alias_index import AliasIndex
+from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.loaders import alias_index, language_model
-from spacy_bergamot.manifest import read_manifest
-from spacy_bergamot.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.pipeline.loaders import alias_index, language_model
+from spacy_bergamot.storage.manifest import read_manifest
 from tests.training.shrink.conftest import NAMES, SIZES, save, write_unigram
 from training.__main__ import app
 from training.bergamot.run import train

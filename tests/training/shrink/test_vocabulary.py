@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spacy_bergamot.text_encoder import TextEncoder
+from spacy_bergamot.encoder.text_encoder import TextEncoder
 from tests.training.shrink.conftest import NAMES, UNUSED, letters, write_unigram
 from training.errors import BergamotError
 from training.shrink.run import shrink

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from spacy_bergamot.concepts import ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from tests.spacy_bergamot.conftest import GROUPS, write_concepts
 from training.__main__ import app
 from training.errors import BergamotError

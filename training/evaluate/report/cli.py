@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from spacy_bergamot.concepts import ConceptTable
-from spacy_bergamot.files import MANIFEST, atomic_file
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.storage.files import MANIFEST, atomic_file
 from training.evaluate.cli import named
 from training.evaluate.dictionary import Dictionary
 from training.evaluate.hierarchy import Hierarchy

@@ -1,0 +1,267 @@
+"""TextEncoder: names to unit vectors. The only place that tokenises and pools.
+
+Training, index and linker share it, so that they can never disagree on case, length or pooling.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from spacy_bergamot.encoder.lm_folder import check_folder, open_model, verify_files
+from spacy_bergamot.encoder.settings import EncoderSettings
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.storage.files import sha256
+from spacy_bergamot.text import normalize
+
+if TYPE_CHECKING:
+    import torch
+    from tokenizers import Tokenizer
+
+PRECISIONS = ("fp32", "bf16", "fp16")
+
+
+class Encodes(Protocol):
+    """What makes vectors of names: a `TextEncoder`."""
+
+    def encode(self, names: Sequence[str]) -> np.ndarray:
+        """Return unit vectors, float32 (len(names), d)."""
+        ...
+
+
+class EncodesOnce:
+    """An encoder that remembers, for the length of one call."""
+
+    def __init__(self, encoder: Encodes) -> None:
+        self._encoder = encoder
+        self._known: dict[str, np.ndarray] = {}
+
+    def encode(self, names: Sequence[str]) -> np.ndarray:
+        """Return unit vectors, float32 (len(names), d)."""
+        fresh = [name for name in dict.fromkeys(names) if name not in self._known]
+        if fresh:
+            self._known.update(zip(fresh, self._encoder.encode(fresh), strict=True))
+        return np.stack([self._known[name] for name in names])
+
+
+def pool(hidden: "torch.Tensor", mask: "torch.Tensor", pooling: str) -> "torch.Tensor":
+    """Reduce hidden states (n, tokens, dim) to (n, dim); `mask` (n, tokens) marks real tokens."""
+    if pooling == "cls":
+        return hidden[:, 0]
+    weights = mask.unsqueeze(-1).to(hidden.dtype)
+    return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)
+
+
+def open_tokenizer(folder: Path, max_length: int) -> "Tokenizer":
+    """Open tokenizer.json without padding, truncating at `max_length` tokens."""
+    from tokenizers import Tokenizer
+
+    path = Path(folder) / "tokenizer.json"
+    try:
+        tokenizer = Tokenizer.from_str(path.read_text(encoding="utf8"))
+    except Exception as reason:  # tokenizers raises bare Exception on a malformed file
+        message = Errors.B002.format(path=path, what="a tokenizer", reason=reason)
+        raise BergamotError(message) from None
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_length)
+    return tokenizer
+
+
+def resolve_device(device: str) -> str:
+    """Return a usable torch device; "auto" is the first GPU where there is one.
+
+    RAISES (BergamotError): B012 if a GPU is asked for where torch sees none.
+    """
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    kind = device.partition(":")[0]
+    present = {"cpu": True, "cuda": torch.cuda.is_available()}
+    present["mps"] = torch.backends.mps.is_available()
+    number = device.partition(":")[2]
+    beyond = kind == "cuda" and number.isdigit() and int(number) >= torch.cuda.device_count()
+    if not present.get(kind, False) or beyond:
+        raise BergamotError(Errors.B012.format(device=device))
+    return device
+
+
+class Piece(NamedTuple):
+    """Vectors (float32 (len(rows), d)) of some of the names, by their rows."""
+
+    rows: np.ndarray
+    vectors: np.ndarray
+
+
+class TextEncoder:
+    """A language model that turns names into unit vectors.
+
+    model (torch.nn.Module): A Hugging Face encoder in evaluation mode.
+    tokenizer (tokenizers.Tokenizer): Its tokenizer, without padding, truncating.
+    settings (EncoderSettings): Pooling, length and case.
+    device (str): torch device of the model.
+    precision (str): "fp32", or "bf16" / "fp16" for half-precision weights.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: "Tokenizer",
+        settings: EncoderSettings,
+        *,
+        device: str = "cpu",
+        precision: str = "fp32",
+    ) -> None:
+        from spacy_bergamot.encoder.packed import embed_packed, is_packable
+
+        self.model = model
+        self.tokenizer = tokenizer
+        self.settings = settings
+        self.device = device
+        self.precision = precision
+        self._embed = embed_packed if is_packable(model) else embed_padded
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path | str,
+        *,
+        device: str = "cpu",
+        precision: str = "fp32",
+        verify: bool = True,
+    ) -> "TextEncoder":
+        """Open a Hugging Face folder. No network, ever.
+
+        verify (bool): Compare its files with its manifest, where there is one.
+        RAISES (BergamotError): If a file is missing, unreadable or changed, if it does not say how
+            to pool (see `EncoderSettings.read`), or if the device is absent.
+        """
+        import torch
+
+        from spacy_bergamot.encoder.packed import is_packable, keep_ordered
+
+        if precision not in PRECISIONS:
+            choices = ", ".join(PRECISIONS)
+            raise BergamotError(Errors.B014.format(value=precision, choices=choices))
+        folder, device = Path(folder), resolve_device(device)
+        check_folder(folder)
+        if verify:
+            verify_files(folder)
+        settings = EncoderSettings.read(folder)
+        tokenizer = open_tokenizer(folder, settings.max_length)
+        model = open_model(folder, use_safetensors=True)
+        dtype = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[precision]
+        model = model.to(device=device, dtype=dtype).eval().requires_grad_(False)
+        if is_packable(model):
+            keep_ordered(model)
+        return cls(model, tokenizer, settings, device=device, precision=precision)
+
+    @property
+    def dim(self) -> int:
+        """Width of the vectors."""
+        return int(self.model.config.hidden_size)
+
+    def tokenize(self, names: Sequence[str]) -> list[list[int]]:
+        """Return the token ids of every name, special tokens included, in input order."""
+        if self.settings.lowercase:
+            names = [normalize(name) for name in names]
+        if self.settings.prefix:
+            names = [self.settings.prefix + name for name in names]
+        return [encoding.ids for encoding in self.tokenizer.encode_batch_fast(list(names))]
+
+    def encode(
+        self, names: Sequence[str], *, batch_tokens: int = 4096, progress: bool = False
+    ) -> np.ndarray:
+        """Return unit vectors, float32 (len(names), dim), in input order.
+
+        Names are encoded in order of length, so that little padding is computed.
+
+        batch_tokens (int): Token slots per forward pass.
+        progress (bool): Show a progress bar on standard error.
+        """
+
+        vectors = np.empty((len(names), self.dim), dtype=np.float32)
+        with _progress_bar(len(names), shown=progress) as bar:
+            for piece in self.encode_in_pieces(names, batch_tokens=batch_tokens):
+                vectors[piece.rows] = piece.vectors
+                bar.update(len(piece.rows))
+        return vectors
+
+    def encode_in_pieces(
+        self, names: Sequence[str], *, batch_tokens: int = 4096
+    ) -> Iterator["Piece"]:
+        """Yield the unit vectors of every forward pass as it ends, in order of length."""
+        import torch
+
+        tokens = self.tokenize(names)
+        for rows in length_batches([len(ids) for ids in tokens], batch_tokens):
+            with torch.inference_mode():
+                yield Piece(rows, self._encode_batch([tokens[row] for row in rows]))
+
+    def _encode_batch(self, tokens: list[list[int]]) -> np.ndarray:
+        from torch.nn.functional import normalize
+
+        embed = self._embed if all(tokens) else embed_padded
+        vectors = embed(self.model, tokens, self.settings.pooling)
+        return normalize(vectors, dim=-1).cpu().numpy()
+
+
+def embed_padded(model: Any, tokens: Sequence[Sequence[int]], pooling: str) -> "torch.Tensor":
+    """Return the pooled hidden states of names, float32 (n, dim), by any Hugging Face encoder."""
+    ids, mask = pad_tokens(tokens, model.config.pad_token_id or 0)
+    ids, mask = ids.to(model.device), mask.to(model.device)
+    hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
+    return pool(hidden.float(), mask, pooling)
+
+
+def pad_tokens(tokens: Sequence[Sequence[int]], pad: int) -> tuple["torch.Tensor", "torch.Tensor"]:
+    """Return token ids and attention mask, int64 (n, longest), padded on the right."""
+    import torch
+
+    lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
+    mask = np.arange(lengths.max(initial=1)) < lengths[:, None]
+    ids = np.full(mask.shape, pad, dtype=np.int64)
+    ids[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in tokens])
+    return torch.from_numpy(ids), torch.from_numpy(mask.astype(np.int64))
+
+
+def length_batches(lengths: Sequence[int] | np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
+    """Yield row numbers in order of length; a batch has at most `batch_tokens` token slots."""
+    order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")[::-1]
+    start = 0
+    while start < len(order):
+        size = max(1, batch_tokens // max(1, lengths[order[start]]))
+        yield order[start : start + size]
+        start += size
+
+
+def fingerprint(folder: Path | str) -> str:
+    """Return a hash of everything in an LM folder that decides its vectors (hex, 64 digits)."""
+    folder = Path(folder)
+    check_folder(folder)
+    settings = asdict(EncoderSettings.read(folder))
+    if not settings["prefix"]:  # so that models without one keep the hash that they had before
+        del settings["prefix"]
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    files = [folder / "config.json", folder / "tokenizer.json"]
+    for path in files + sorted(folder.glob("model*.safetensors")):
+        digest.update(f"{path.name}:{sha256(path)}\n".encode())
+    return digest.hexdigest()
+
+
+def _progress_bar(total: int, *, shown: bool) -> Any:
+    if not shown:
+        return nullcontext(_NoBar())
+    from tqdm import tqdm
+
+    return tqdm(total=total, unit=" names", desc="Encoding", smoothing=0.1)
+
+
+class _NoBar:
+    def update(self, count: int) -> None:
+        pass

@@ -1,0 +1,242 @@
+"""AliasIndex: every distinct alias, found exactly by its normal form or nearby by its vector.
+
+A folder, memory-mapped, without pickle:
+
+- strings.arrow      distinct aliases in normal form, sorted; a string's id is its row.
+- postings_indptr.npy, postings.npy   for every string its rows in concepts/aliases.arrow.
+- keys.npy, key_rows.npy   sorted 64-bit keys of the strings, and their rows.
+- vector_indptr.npy, vector_strings.npy   for every vector the ids of its strings: those of the
+  same token ids share one. string_vectors.npy   for every string its vector.
+- lexical/           the same strings by their character 3-grams.
+- engine/            what the search engine saved; its rows are vectors.
+- languages.npy      the mean of the vectors, and of those of every language's names.
+- concepts/          the concept table.
+- manifest.json      fingerprint of the language model, engine, counts, checksums.
+"""
+
+import logging
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from spacy_bergamot.encoder.text_encoder import Encodes, TextEncoder
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.hashing import find_keys, string_keys
+from spacy_bergamot.index.alias_strings import expand, save_languages, write_strings
+from spacy_bergamot.index.distinct import group_names
+from spacy_bergamot.index.engines import Engine, Vectors, engine_class, require_engine
+from spacy_bergamot.index.language_bias import LanguageBias
+from spacy_bergamot.index.lexical import LexicalIndex
+from spacy_bergamot.index.vector_store import fill, open_store, plan_of
+from spacy_bergamot.kb.concept_table import ConceptTable, read_arrow
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import checked_manifest, files_fingerprint, write_manifest
+
+KIND = "alias-index"
+VERSION = 3
+_FIELDS = {"lm_fingerprint": str, "engine": str, "dim": int, "release": list}
+_FIELDS |= dict.fromkeys(("strings", "vectors", "aliases", "concepts"), int)
+
+logger = logging.getLogger(__name__)
+
+
+class AliasIndex:
+    """An index on disk; open it with `AliasIndex.open`, make it with `AliasIndex.build`."""
+
+    def __init__(
+        self,
+        path: Path,
+        manifest: dict[str, Any],
+        engine: Engine,
+        *,
+        like: "AliasIndex | None" = None,
+    ) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.engine = engine
+        self.like = like
+        self.table = ConceptTable.open(path / "concepts", checksums=False)
+        self.strings: pa.Array = read_arrow(path / "strings.arrow").column(0).combine_chunks()
+        self.indptr = np.load(path / "postings_indptr.npy", mmap_mode="r")
+        self.postings = np.load(path / "postings.npy", mmap_mode="r")
+        self.lexical: LexicalIndex = LexicalIndex.open(
+            path / "lexical", like=like.lexical if like else None
+        )
+        self.vector_indptr = np.load(path / "vector_indptr.npy", mmap_mode="r")
+        self.vector_strings = np.load(path / "vector_strings.npy", mmap_mode="r")
+        self.string_vectors = np.load(path / "string_vectors.npy", mmap_mode="r")
+        languages = self.table.column("aliases", "language")
+        names = languages.dictionary.to_pylist()
+        count = len(self.vector_indptr) - 1
+        self.bias: LanguageBias = like.bias if like else LanguageBias.open(path, names, count=count)
+        self._languages = self.bias.codes(names)
+        self._language_of = languages.indices.to_numpy(zero_copy_only=True)
+        self.keys = np.load(path / "keys.npy", mmap_mode="r")
+        self.key_rows = np.load(path / "key_rows.npy", mmap_mode="r")
+
+    @classmethod
+    def open(
+        cls,
+        path: Path | str,
+        *,
+        ef_search: int = 100,
+        checksums: bool = True,
+        like: "AliasIndex | None" = None,
+    ) -> "AliasIndex":
+        """Open an index.
+
+        like (AliasIndex | None): Index that it was built like.
+        RAISES (BergamotError): If a file is missing, truncated, changed or of another version.
+        """
+        path = Path(path)
+        # The engine loads while the files are hashed: either takes as long as the other.
+        with checked_manifest(
+            path, kind=KIND, version=VERSION, fields=_FIELDS, checksums=checksums
+        ) as manifest:
+            if manifest.get("components"):
+                raise BergamotError(Errors.B044.format(path=path))
+            engine = engine_class(manifest["engine"]).open(path / "engine", ef_search=ef_search)
+        return cls(path, manifest, engine, like=like)
+
+    @classmethod
+    def build(
+        cls,
+        path: Path | str,
+        concepts: Path | str,
+        encoder: TextEncoder,
+        *,
+        lm_fingerprint: str,
+        engine: str = "nmslib",
+        settings: dict[str, Any] | None = None,
+        vectors: Path | str | None = None,
+        dtype: str = "float32",
+        like: "AliasIndex | None" = None,
+        progress: bool = False,
+    ) -> dict[str, Any]:
+        """Embed every distinct alias of a concept table and index it; return the manifest.
+
+        concepts (Path): Folder of the concept table; it is copied into the index.
+        lm_fingerprint (str): What queries must be encoded with.
+        engine (str): "nmslib", "usearch" or "exact". settings (dict): Of the engine's `build`.
+        vectors (Path | None): Folder that keeps the vectors, so that a killed build goes on where
+            it was; None keeps none. dtype (str): Their type on disk, "float32" or "float16".
+        like (AliasIndex | None): Take the weights of 3-grams and the means of languages from
+            there, so that scores compare.
+        """
+        require_engine(engine)
+        table = ConceptTable.open(concepts)
+        with atomic_folder(Path(path)) as folder:
+            strings = write_strings(folder, table)
+            LexicalIndex.build(folder / "lexical", strings, like=like.lexical if like else None)
+            groups = group_names(encoder, strings)
+            np.save(folder / "vector_indptr.npy", groups.indptr)
+            np.save(folder / "vector_strings.npy", groups.members)
+            string_vectors = groups.of_rows().astype(np.int32)
+            np.save(folder / "string_vectors.npy", string_vectors)
+            named = strings.take(pa.array(groups.first))
+            plan = plan_of(named, encoder, lm_fingerprint=lm_fingerprint, dtype=dtype)
+            kept = Path(vectors) / plan.id[:16] if vectors is not None else None
+            store = kept or folder / "vectors.tmp"
+            fill(store, named, encoder, plan, progress=progress)
+            logger.info("Building the %s index of %d vectors", engine, len(named))
+            found: Vectors = open_store(store, plan)
+            save_languages(folder, found, table, string_vectors)
+            build = engine_class(engine).build
+            build(folder / "engine", found, progress=progress, **(settings or {}))
+            shutil.rmtree(folder / "vectors.tmp", ignore_errors=True)
+            shutil.copytree(table.path, folder / "concepts")
+            return write_manifest(
+                folder,
+                kind=KIND,
+                version=VERSION,
+                lm_fingerprint=lm_fingerprint,
+                engine=engine,
+                settings=settings or {},
+                dim=encoder.dim,
+                strings=len(strings),
+                vectors=len(named),
+                aliases=table.aliases.num_rows,
+                concepts=len(table),
+                release=table.manifest.get("release", []),
+            )
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the checksums of all its files (hex, 64 digits)."""
+        return files_fingerprint(self.manifest)
+
+    def lookup(self, names: Sequence[str]) -> np.ndarray:
+        """Return the string ids of names in normal form, int64 (len(names),); -1 if unknown."""
+        found = find_keys(self.keys, string_keys(names))
+        return np.array(
+            [self._verified(position, name) for position, name in zip(found, names, strict=True)],
+            dtype=np.int64,
+        )
+
+    def _verified(self, position: int, name: str) -> int:
+        """Compare the strings of equal keys: two strings may share one."""
+        if position < 0:
+            return -1
+        key = self.keys[position]
+        while position < len(self.keys) and self.keys[position] == key:
+            row = int(self.key_rows[position])
+            if self.strings[row].as_py() == name:
+                return row
+            position += 1
+        return -1
+
+    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return vector rows (int64) and cosines (float32), both (n, k), best first, -1 filled."""
+        return self.engine.search(vectors, k)
+
+    def embed(self, names: Sequence[str], encoder: Encodes) -> np.ndarray:
+        """Return vectors of names in normal form as the engine has them, float32 (n, d).
+
+        Those that are strings of the index are read from it; `encoder` is asked for the others.
+        """
+        strings = self.lookup(names)
+        known, others = np.flatnonzero(strings >= 0), np.flatnonzero(strings < 0)
+        parts = []
+        if len(known):
+            parts.append(self.engine.vectors(self.string_vectors[strings[known]]))
+        if len(others):
+            rest = [names[row] for row in others.tolist()]
+            if self.like is not None:
+                parts.append(self.like.embed(rest, encoder))
+            else:
+                parts.append(encoder.encode(rest))
+        return np.concatenate(parts)[np.argsort(np.concatenate([known, others]))]
+
+    def cosines(self, vector: np.ndarray, strings: np.ndarray) -> np.ndarray:
+        """Return the cosines, float32 (n,), of a vector from `embed` with some strings' vectors."""
+        return self.engine.vectors(self.string_vectors[strings]) @ vector
+
+    def languages_of(self, strings: np.ndarray) -> np.ndarray:
+        """Return float32 (n, languages + 1) by row of `bias.offsets`: 1 for the language of a
+        string; of several, each has an equal share."""
+        sizes = self.indptr[strings + 1] - self.indptr[strings]
+        aliases = expand(self.indptr, self.postings, strings)
+        shares = np.zeros((len(strings), len(self.bias.offsets)), dtype=np.float32)
+        owners = np.repeat(np.arange(len(strings)), sizes)
+        shares[owners, self._languages[self._language_of[aliases]]] = 1
+        return shares / shares.sum(1, keepdims=True)
+
+    @property
+    def vectors(self) -> int:
+        """Number of distinct vectors."""
+        return len(self.vector_indptr) - 1
+
+    def strings_of(self, vector: int) -> np.ndarray:
+        """Return the ids of the strings that have a vector, int32."""
+        return self.vector_strings[self.vector_indptr[vector] : self.vector_indptr[vector + 1]]
+
+    def alias_rows(self, string: int) -> np.ndarray:
+        """Return the rows in the concept table's aliases of a string, int32."""
+        return self.postings[self.indptr[string] : self.indptr[string + 1]]

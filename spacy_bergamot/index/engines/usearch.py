@@ -1,0 +1,134 @@
+"""The engine of a small index: usearch's graph, memory-mapped."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.index.engines.common import (
+    Vectors,
+    blocks,
+    build_seconds,
+    build_threads,
+    check_queries,
+    read_facts,
+    write_facts,
+)
+from spacy_bergamot.storage.preflight import announce
+
+_USEARCH_BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
+
+
+class UsearchEngine:
+    """The same kind of graph by usearch: half precision, and memory-mapped, so that many processes
+    share one copy and opening costs nothing."""
+
+    name = "usearch"
+
+    def __init__(self, index: Any, *, dim: int, count: int) -> None:
+        self.index = index
+        self.dim = dim
+        self.count = count
+
+    @classmethod
+    def build(
+        cls,
+        folder: Path,
+        vectors: Vectors,
+        *,
+        m: int = 32,
+        ef_construction: int = 128,
+        dtype: str = "bf16",
+        threads: int = 0,
+        progress: bool = False,
+    ) -> None:
+        """Build the graph of unit vectors, float32 (n, d), and save it.
+
+        m (int): Links a node. ef_construction (int): Candidates while linking.
+        dtype (str): "f32", "bf16", "f16" or "i8", of the stored vectors.
+        threads (int): As `NmslibEngine.build` takes it.
+        RAISES (BergamotError): B039 for an unknown dtype.
+        """
+        from tqdm import tqdm
+
+        if dtype not in _USEARCH_BYTES:
+            raise BergamotError(Errors.B039.format(value=dtype, choices=", ".join(_USEARCH_BYTES)))
+        count, dim = vectors.shape
+        threads = build_threads(count, threads)
+        width = _USEARCH_BYTES[dtype]
+        announce(
+            f"Building the index of {count} vectors",
+            memory=count * (width * dim + 10 * m),
+            disk=count * (width * dim + 10 * m),
+            folder=folder,
+            seconds=build_seconds(count, dim, m, ef_construction, threads) / 2,
+        )
+        index = import_usearch().Index(
+            ndim=dim, metric="cos", dtype=dtype, connectivity=m, expansion_add=ef_construction
+        )
+        with tqdm(total=count, unit=" names", desc="Indexing", disable=not progress) as bar:
+            for rows in blocks(vectors):
+                keys = np.arange(rows.start, rows.stop, dtype=np.uint64)
+                block = vectors[rows]
+                index.add(keys, to_8_bits(block) if dtype == "i8" else block, threads=threads)
+                bar.update(len(keys))
+        folder.mkdir(parents=True, exist_ok=True)
+        index.save(str(folder / "hnsw.usearch"))
+        settings = {"m": m, "ef_construction": ef_construction, "dtype": dtype}
+        write_facts(folder, vectors.shape, **settings)
+
+    @classmethod
+    def open(cls, folder: Path, *, ef_search: int = 100) -> "UsearchEngine":
+        """Map the graph. ef_search (int): Candidates while searching."""
+        count, dim = read_facts(folder)
+        path = folder / "hnsw.usearch"
+        try:
+            index = import_usearch().Index.restore(str(path), view=True)
+        except (RuntimeError, ValueError) as reason:
+            message = Errors.B002.format(path=path, what="a usearch index", reason=reason)
+            raise BergamotError(message) from None
+        index.expansion_search = ef_search
+        return cls(index, dim=dim, count=count)
+
+    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        check_queries(vectors, self.dim)
+        rows = np.full((len(vectors), k), -1, dtype=np.int64)
+        scores = np.full((len(vectors), k), -1, dtype=np.float32)
+        if not len(vectors):
+            return rows, scores
+        # At least two queries: for one, usearch answers in another shape.
+        asked = vectors if len(vectors) > 1 else np.repeat(vectors, 2, axis=0)
+        if self.index.dtype == import_usearch().ScalarKind.I8:
+            asked = to_8_bits(asked)
+        found = self.index.search(asked, min(k, self.count), threads=1)
+        for number in range(len(vectors)):
+            size = int(found.counts[number])
+            rows[number, :size] = found.keys[number, :size]
+            scores[number, :size] = 1 - found.distances[number, :size]
+        return rows, scores
+
+    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        found = np.asarray(self.index.get(rows.astype(np.uint64), "f32"), dtype=np.float32)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def to_8_bits(vectors: np.ndarray) -> np.ndarray:
+    """Return vectors of the same directions, int8 (n, d), the largest component of each ±127.
+
+    usearch by itself multiplies by 127 what is far from 1: of a unit vector of 384 it uses a tenth
+    of the range.
+    """
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    scaled = vectors * (127 / np.maximum(largest, 1e-12))
+    rounded: np.ndarray = np.rint(scaled).astype(np.int8)
+    return rounded
+
+
+def import_usearch() -> Any:
+    try:
+        import usearch.index
+    except ImportError:
+        message = Errors.B042.format(name="usearch", package="usearch")
+        raise BergamotError(message) from None
+    return usearch.index

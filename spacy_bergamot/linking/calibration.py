@@ -1,0 +1,300 @@
+"""Calibration: from scores to probabilities that a candidate is right.
+
+p = σ(w · x) with x = (1, score, exact, margin, the score of every generator): exact is 1 where the
+alias was found as it stands, margin is the score less the best score of another concept. Weights
+are fitted to the best candidates of all mentions, then for every semantic group, then for every
+language of the alias within a group, each drawn towards the weights of the level above (a Gaussian
+prior), so that a group with few examples keeps what all have in common (Platt 1999, with Gelman and
+Hill 2007 for the levels).
+
+What it reports is measured out of fold: on mentions that the weights were not fitted on.
+"""
+
+import json
+import warnings
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spacy_bergamot.errors import BergamotError, Errors, Warnings
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.storage.files import atomic_folder
+from spacy_bergamot.storage.manifest import read_manifest, write_manifest
+
+KIND = "calibration"
+VERSION = 1
+LEAST = 20
+"""Distinct mentions with candidates below which nothing is fitted."""
+
+PRECISIONS = (0.8, 0.9, 0.95, 0.99)
+_STRENGTH = (0.5, 3.0, 3.0)  # of the prior: for all, a group, a language within a group
+_FOLDS = 5
+_BINS = 10
+_FILE = "calibration.json"
+
+
+class Observation(NamedTuple):
+    """The best candidate of a mention, and whether it is right; like mentions have one key."""
+
+    key: str
+    values: tuple[float, ...]
+    keys: tuple[str, str, str]
+    right: bool
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Weights by level: "" for all, a group, or group|language.
+
+    weights (dict[str, list[float]]): Of constant, score, exact, margin and the parts.
+    parts (tuple[str, ...]): What gave scores: the keys of `Candidate.scores`.
+    report (dict): What `fit` measured.
+    """
+
+    weights: dict[str, list[float]]
+    parts: tuple[str, ...]
+    report: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, found: list[Candidate], groups: "Groups") -> list[Candidate]:
+        """Return the candidates of one mention with their probabilities, in the same order."""
+        return [
+            replace(candidate, probability=round(self._probability(values, keys), 4))
+            for candidate, (values, keys) in zip(
+                found, _features(found, groups, self.parts), strict=True
+            )
+        ]
+
+    def _probability(self, values: Sequence[float], keys: Sequence[str]) -> float:
+        weights = next(self.weights[key] for key in reversed(keys) if key in self.weights)
+        return float(_sigmoid(np.dot(weights, values)))
+
+    @classmethod
+    def fit(
+        cls,
+        candidates: Sequence[list[Candidate]],
+        golds: Sequence[frozenset[str]],
+        groups: "Groups",
+        *,
+        precision: float | None = None,
+    ) -> "Calibration":
+        """Fit probabilities to mentions whose concepts are known.
+
+        candidates: Of every mention, best first. golds: Its right concepts; none if it is NIL.
+        precision (float | None): One more precision for which a threshold is sought.
+        RAISES (BergamotError): B053 if there are too few mentions.
+        """
+        known = [(f, gold) for f, gold in zip(candidates, golds, strict=True) if f]
+        parts = tuple(sorted({part for found, _ in known for part in found[0].scores}))
+        tops = [
+            Observation(_key(found[0]), *features, found[0].concept_id in gold)
+            for (found, gold), features in zip(
+                known, (_features(found, groups, parts)[0] for found, _ in known), strict=True
+            )
+        ]
+        rights = sum(top.right for top in tops)
+        distinct = len({top.key for top in tops})
+        if distinct < LEAST or rights in (0, len(tops)):
+            message = Errors.B053.format(count=distinct, right=rights, least=LEAST)
+            raise BergamotError(message)
+        # A mention that is repeated stays in one fold.
+        folds = [zlib.crc32(top.key.encode()) % _FOLDS for top in tops]
+        held = np.empty(len(tops))
+        for fold in set(folds):
+            others = [top for top, number in zip(tops, folds, strict=True) if number != fold]
+            made = cls(_fitted(others), parts)
+            for row in np.flatnonzero(np.equal(folds, fold)):
+                held[row] = made._probability(tops[row].values, tops[row].keys)
+        wanted = sorted({*PRECISIONS, *([precision] if precision else [])})
+        linkable = sum(map(bool, golds))
+        report = {"mentions": len(golds), **_report(tops, held, wanted, linkable=linkable)}
+        return cls(_fitted(tops), parts, report)
+
+    def save(self, path: Path, *, index: str, scoring: str) -> None:
+        """Write a folder. index, scoring (str): What the scores came from."""
+        facts = {"weights": self.weights, "parts": self.parts, "report": self.report}
+        with atomic_folder(path) as folder:
+            text = json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
+            (folder / _FILE).write_text(text, encoding="utf8")
+            write_manifest(folder, kind=KIND, version=VERSION, index=index, scoring=scoring)
+
+    @classmethod
+    def open(cls, path: Path, *, index: str, scoring: str) -> "Calibration":
+        """Read a folder, and warn if scores are made in another way since.
+
+        RAISES (BergamotError): B054 for another index; B001 to B006.
+        """
+        manifest = read_manifest(
+            path, kind=KIND, version=VERSION, fields={"index": str, "scoring": str}
+        )
+        if manifest["index"] != index:
+            raise BergamotError(Errors.B054.format(path=path))
+        if manifest["scoring"] != scoring:
+            text = Warnings.W001.format(before=manifest["scoring"], now=scoring)
+            warnings.warn(text, stacklevel=2)
+        facts = json.loads((path / _FILE).read_text(encoding="utf8"))
+        return cls(facts["weights"], tuple(facts["parts"]), facts["report"])
+
+    def threshold(self, precision: float) -> float | None:
+        """Return the probability from which links reach a precision; None if none does."""
+        entry = self.report["thresholds"].get(f"{precision:g}")
+        return entry["probability"] if entry else None
+
+
+class Groups:
+    """The semantic group of concepts (of several the first in the alphabet), remembered."""
+
+    def __init__(self, *tables: ConceptTable) -> None:
+        self._tables = tables
+        self._known: dict[str, str] = {}
+
+    def __getitem__(self, concept_id: str) -> str:
+        if concept_id not in self._known:
+            self._known[concept_id] = self._find(concept_id)
+        return self._known[concept_id]
+
+    def _find(self, concept_id: str) -> str:
+        for table in self._tables:
+            row = table.find(concept_id)
+            if row is not None:
+                groups = table.rows_of("types", row)["group"].to_pylist()
+                return str(min(groups, default=""))
+        return ""
+
+
+def _key(best: Candidate) -> str:
+    return f"{best.concept_id}|{best.alias}|{best.score}"
+
+
+def _features(
+    found: list[Candidate], groups: Groups, parts: Sequence[str]
+) -> list[tuple[tuple[float, ...], tuple[str, str, str]]]:
+    """Return values and keys of the candidates of one mention."""
+    scores = [candidate.score for candidate in found]
+    first, second = [*sorted(scores, reverse=True)[:2], 0.0, 0.0][:2]
+    results = []
+    for candidate in found:
+        other = second if candidate.score == first else first
+        exact = float(candidate.generator == "exact")
+        group = groups[candidate.concept_id]
+        each = (candidate.scores.get(part, 0.0) for part in parts)
+        values = (1.0, candidate.score, exact, candidate.score - other, *each)
+        results.append((values, ("", group, f"{group}|{candidate.language}")))
+    return results
+
+
+def _fitted(seen: list[Observation]) -> dict[str, list[float]]:
+    """Fit the levels from the widest to the narrowest."""
+    weights: dict[str, np.ndarray] = {}
+    for level, strength in enumerate(_STRENGTH):
+        members: dict[str, list[Observation]] = {}
+        for entry in seen:
+            members.setdefault(entry.keys[level], []).append(entry)
+        above = {entry.keys[level]: entry.keys[level - 1] for entry in seen}
+        for key, entries in sorted(members.items()):
+            prior = weights[above[key]] if level else np.zeros(len(entries[0].values))
+            weights[key] = _logistic(entries, prior, strength)
+    return {key: np.round(values, 6).tolist() for key, values in weights.items()}
+
+
+def _logistic(entries: list[Observation], prior: np.ndarray, strength: float) -> np.ndarray:
+    """Minimise log loss + strength/2 · |w − prior|² by Newton's method."""
+    x = np.array([entry.values for entry in entries])
+    y = np.array([entry.right for entry in entries], dtype=float)
+    weights = prior.copy()
+    for _ in range(50):
+        p = _sigmoid(x @ weights)
+        gradient = x.T @ (p - y) + strength * (weights - prior)
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + strength * np.eye(len(prior))
+        step = np.linalg.solve(curvature, gradient)
+        weights -= step
+        if np.abs(step).max() < 1e-8:
+            break
+    return weights
+
+
+def _sigmoid(value: Any) -> Any:
+    return 1 / (1 + np.exp(-np.clip(value, -30, 30)))
+
+
+def expected_calibration_error(probabilities: np.ndarray, right: np.ndarray) -> float:
+    """Return the mean distance of confidence and accuracy over ten bins of equal width, weighted
+    by their sizes (Naeini et al. 2015). Both arrays are (n,)."""
+    bins = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
+    error = 0.0
+    for number in range(_BINS):
+        inside = bins == number
+        if inside.any():
+            error += inside.mean() * abs(probabilities[inside].mean() - right[inside].mean())
+    return float(error)
+
+
+def _report(
+    tops: list[Observation], held: np.ndarray, precisions: Sequence[float], *, linkable: int
+) -> dict[str, Any]:
+    """Return figures of held-out probabilities. linkable (int): Mentions that have a concept."""
+    right = np.array([entry.right for entry in tops], dtype=float)
+    raw = np.clip([entry.values[1] for entry in tops], 0, 1)
+    curve = _Curve(held, right, linkable)
+    levels: dict[str, list[int]] = {}
+    for row, entry in enumerate(tops):
+        for key in entry.keys[1:]:
+            levels.setdefault(key, []).append(row)
+    return {
+        "linked": len(tops),
+        "accuracy": round(float(right.mean()), 4),
+        "ece_of_scores": round(expected_calibration_error(raw, right), 4),
+        "ece": round(expected_calibration_error(held, right), 4),
+        "brier": round(float(((held - right) ** 2).mean()), 4),
+        "levels": {
+            key: {
+                "linked": len(rows),
+                "accuracy": round(float(right[rows].mean()), 4),
+                "ece": round(expected_calibration_error(held[rows], right[rows]), 4),
+            }
+            for key, rows in sorted(levels.items())
+        },
+        "thresholds": {f"{wanted:g}": curve.least(wanted) for wanted in precisions},
+        "best": curve.best(),
+    }
+
+
+class _Curve:
+    """What links of at least some probability are worth, by probability.
+
+    held, right ((n,)): Probability of every link, and whether it is right. linkable (int): Mentions
+        that have a concept.
+    """
+
+    def __init__(self, held: np.ndarray, right: np.ndarray, linkable: int) -> None:
+        order = np.argsort(-held, kind="stable")
+        last = np.append(held[order][1:] < held[order][:-1], True)  # of equal probabilities
+        linked, hits = np.arange(1, len(order) + 1)[last], np.cumsum(right[order])[last]
+        self.probability = held[order][last]
+        self.share = linked / len(order)
+        self.precision = hits / linked
+        self.recall = hits / max(linkable, 1)
+        self.f1 = 2 * hits / (linked + linkable)
+
+    def least(self, precision: float) -> dict[str, float] | None:
+        """Return the lowest probability from which on precision is as wanted."""
+        good = np.flatnonzero(self.precision >= precision)
+        return self._figures(int(good[-1])) if len(good) else None
+
+    def best(self) -> dict[str, float]:
+        """Return the probability from which on F1 is best."""
+        return self._figures(int(self.f1.argmax()))
+
+    def _figures(self, place: int) -> dict[str, float]:
+        return {
+            # Rounded down: a link of that very probability is one.
+            "probability": round(float(np.floor(self.probability[place] * 1e4) / 1e4), 4),
+            "precision": round(float(self.precision[place]), 4),
+            "recall": round(float(self.recall[place]), 4),
+            "f1": round(float(self.f1[place]), 4),
+            "linked": round(float(self.share[place]), 4),
+        }

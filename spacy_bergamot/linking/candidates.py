@@ -1,0 +1,283 @@
+"""From mentions to candidate concepts, filtered before the top k.
+
+Order of candidates: score (six decimals), then by how many of its names are the string found (an
+ambiguous name means most often what most sources say), then concepts whose preferred name it is,
+then the concept id.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spacy_bergamot.encoder.text_encoder import Encodes, EncodesOnce, TextEncoder
+from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.linking.filters import CandidateFilter, Masks
+from spacy_bergamot.linking.generators import EnsembleGenerator, Generator
+from spacy_bergamot.linking.rescoring import Pool, Rescorer, Scored
+from spacy_bergamot.linking.selection import Chosen, Selection, same_names
+from spacy_bergamot.text import has_letters, normalize
+
+_COLUMNS = ("alias", "language", "source")
+_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One concept proposed for a mention.
+
+    concept_id (str): Its id.
+    score (float): Of the mention and its best alias; 1.0 if they are the same.
+    alias, language, source (str): That alias as the knowledge base writes it.
+    generator (str): What found that alias: "exact", "lexical", "dense".
+    scores (dict[str, float]): The score of every generator that found the concept, unweighted.
+    probability (float | None): That it is right, where the linker was calibrated.
+    """
+
+    concept_id: str
+    score: float
+    alias: str
+    language: str
+    source: str
+    generator: str
+    scores: dict[str, float] = field(default_factory=dict)
+    probability: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dict of plain values, for `span._.candidates`."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        if self.probability is None:
+            del values["probability"]
+        return {**values, "scores": dict(self.scores)}
+
+
+class Dropped(NamedTuple):
+    """A concept that a generator found and a filter dropped."""
+
+    concept_id: str
+    alias: str
+    generator: str
+    score: float
+    reason: str
+
+
+class Found(NamedTuple):
+    """What was found for one mention.
+
+    parts (dict[str, Chosen]): By generator, of those that found anything.
+    pool (Pool | None), scored (Scored | None): Where aliases are rescored.
+    """
+
+    parts: dict[str, Chosen]
+    pool: Pool | None = None
+    scored: Scored | None = None
+
+
+class Entry(NamedTuple):
+    """A concept and its best alias, as rows.
+
+    key (str): What found the alias. names (int): Aliases of the concept that are the same string.
+    scores (dict[str, float]): What each generator gave it.
+    """
+
+    score: float
+    key: str
+    concept: int
+    alias: int
+    names: int
+    scores: dict[str, float]
+
+
+class Ranked(NamedTuple):
+    """A candidate and its place among others: the smallest comes first."""
+
+    place: tuple[float, int, bool, str]
+    candidate: Candidate
+
+
+class CandidateGenerator:
+    """Propose up to k concepts a mention.
+
+    encoder (TextEncoder), index (AliasIndex): Of one language model.
+    generator (Generator | EnsembleGenerator): Where aliases come from.
+    removed (np.ndarray | None): bool, the aliases that are never proposed.
+    """
+
+    def __init__(
+        self,
+        encoder: TextEncoder,
+        index: AliasIndex,
+        allowed: CandidateFilter,
+        *,
+        k: int,
+        generator: Generator | EnsembleGenerator,
+        removed: np.ndarray | None = None,
+    ) -> None:
+        if not isinstance(generator, EnsembleGenerator):
+            generator = EnsembleGenerator({generator.name: generator})
+        self.encoder = encoder
+        self.index = index
+        self.ensemble = generator
+        self.rescorer = Rescorer(index, generator) if generator.combine == "rescored" else None
+        self.masks = Masks(index.table, allowed, removed)
+        self.k = k
+        table = index.table
+        self._select = Selection(index, self.masks)
+        self._concept_of = table.keys("aliases")
+        self._columns = {name: table.column("aliases", name) for name in _COLUMNS}
+
+    def generate(self, mentions: Sequence[tuple[str, str]]) -> list[list[Candidate]]:
+        """Return the candidates of (mention, entity label) pairs, best first.
+
+        A mention that is an alias, case and spacing aside, needs no language model: its vector is
+        in the index.
+        """
+        ranked = map(self.rank, self.find(mentions))
+        return [[candidate for _, candidate in one] for one in ranked]
+
+    def find(
+        self,
+        mentions: Sequence[tuple[str, str]],
+        *,
+        encoder: Encodes | None = None,
+        beside: Sequence[Found] | None = None,
+    ) -> list[Found]:
+        """Return what is found for (mention, entity label) pairs, for `rank`.
+
+        encoder (Encodes | None): What encodes instead of the generator's own.
+        beside (list[Found] | None): What another generator found, with which this one's candidates
+            are to be compared.
+        """
+        encoder = EncodesOnce(encoder or self.encoder)
+        names = [normalize(mention) for mention, _ in mentions]
+        labels = [label for _, label in mentions]
+        parts: list[dict[str, Chosen]] = [{} for _ in mentions]
+        open_rows = [row for row, name in enumerate(names) if has_letters(name)]
+        for key, generator in self.ensemble.generators.items():
+            asked = [(names[row], labels[row]) for row in open_rows]
+            chosen = self._select(generator, asked, encoder, self.k)
+            for row, best in zip(open_rows, chosen, strict=True):
+                if len(best.concepts):  # one that finds nothing has no say
+                    parts[row][key] = best
+            if self.ensemble.stop_at_exact and self.ensemble.is_exact(key):
+                open_rows = [row for row in open_rows if not _decides(parts[row].get(key))]
+            if not open_rows:
+                break
+        return self._rescored(names, parts, encoder, beside)
+
+    def rank(self, found: Found) -> list[Ranked]:
+        """Return the best k candidates, best first."""
+        if found.pool is None or found.scored is None:
+            return self._ordered(self._united(found.parts))
+        return self._ordered(self._by_rescoring(found.pool, found.scored))
+
+    def dropped(self, mention: str, label: str = "") -> list[Dropped]:
+        """Return what the generators find for a mention and the filters drop, and why."""
+        name, found = normalize(mention), []
+        for key, generator in self.ensemble.generators.items():
+            if not has_letters(name):
+                break
+            hits = generator.search([name], self.index, self.encoder)([0], 4 * self.k)[0]
+            _, aliases, scores = self._select.aliases(hits)
+            for alias, score in zip(aliases, scores, strict=True):
+                concept = int(self._concept_of[alias])
+                reason = self.masks.reason(int(alias), concept, label)
+                if reason is not None:
+                    text = self._columns["alias"][int(alias)].as_py()
+                    concept_id = self.index.table.concept_id(concept)
+                    found.append(Dropped(concept_id, text, key, round(float(score), 6), reason))
+        return list(dict.fromkeys(found))
+
+    def _rescored(
+        self,
+        names: list[str],
+        parts: list[dict[str, Chosen]],
+        encoder: Encodes,
+        beside: Sequence[Found] | None,
+    ) -> list[Found]:
+        """Score what was found by all generators, if the ensemble is to."""
+        if self.rescorer is None:
+            return [Found(one) for one in parts]
+        rows = [row for row, one in enumerate(parts) if one]
+        results = [Found({}) for _ in parts]
+        if not rows:
+            return results
+        vectors = self.index.embed([names[row] for row in rows], encoder)
+        for row, vector in zip(rows, vectors, strict=True):
+            pool = Pool.of({key: one.allowed for key, one in parts[row].items()})
+            other = beside[row].scored if beside else None
+            usual = other.usual if other else None
+            scored = self.rescorer(names[row], vector, pool, usual)
+            results[row] = Found(parts[row], pool, scored)
+        return results
+
+    def _by_rescoring(self, pool: Pool, scored: Scored) -> list[Entry]:
+        """Return the best concepts of rescored aliases."""
+        assert self.rescorer is not None
+        concepts, scores, best = self.rescorer.concepts(pool, scored)
+        last = np.sort(scores)[-min(self.k, len(scores))] - 10.0**-_DECIMALS
+        entries = []
+        for row in np.flatnonzero(scores >= last):
+            place = best[row]
+            each = {key: float(values[place]) for key, values in scored.parts.items()}
+            by = [key for key, found in pool.found.items() if found[place]]
+            each = {**dict.fromkeys(by, 1.0), **each}
+            key = max(by, key=lambda key: self.ensemble.weight(key) * each[key])
+            names = same_names(pool.strings, pool.concepts, place)
+            alias = pool.aliases[place]
+            entries.append(Entry(scores[row], key, concepts[row], alias, names, each))
+        return entries
+
+    def _united(self, parts: dict[str, Chosen]) -> list[Entry]:
+        """Combine the generators' concepts by weighted score."""
+        weights = {key: self.ensemble.weight(key) for key in parts}
+        found: dict[int, dict[str, tuple[float, int]]] = {}
+        for key, chosen in parts.items():
+            for concept, score, alias in zip(
+                chosen.concepts.tolist(),
+                chosen.scores.tolist(),
+                chosen.aliases.tolist(),
+                strict=True,
+            ):
+                found.setdefault(concept, {})[key] = (min(score, 1.0), alias)
+        entries = []
+        for concept, by_key in found.items():
+            best = max(by_key, key=lambda key: weights[key] * by_key[key][0])
+            score = weights[best] * by_key[best][0]
+            if self.ensemble.combine == "mean":
+                each = (
+                    weight * (by_key[key][0] if key in by_key else parts[key].floor)
+                    for key, weight in weights.items()
+                )
+                score = sum(each) / sum(weights.values())
+            scores = {key: value for key, (value, _) in by_key.items()}
+            alias, allowed = by_key[best][1], parts[best].allowed
+            place = int(np.flatnonzero(allowed.aliases == alias)[0])
+            names = same_names(allowed.strings, allowed.concepts, place)
+            entries.append(Entry(score, best, concept, alias, names, scores))
+        return entries
+
+    def _ordered(self, entries: list[Entry]) -> list[Ranked]:
+        """Return the best k, in order."""
+        ranked = sorted(((-round(e.score, _DECIMALS), e) for e in entries), key=itemgetter(0))
+        if len(ranked) > self.k:
+            last = ranked[self.k - 1][0]
+            ranked = [pair for pair in ranked if pair[0] <= last]
+        made = [self._candidate(entry, -negative) for negative, entry in ranked]
+        return sorted(made, key=itemgetter(0))[: self.k]
+
+    def _candidate(self, entry: Entry, score: float) -> Ranked:
+        table, alias = self.index.table, int(entry.alias)
+        text, language, source = (column[alias].as_py() for column in self._columns.values())
+        scores = {name: round(float(value), _DECIMALS) for name, value in entry.scores.items()}
+        name = self.ensemble.generators[entry.key].name
+        concept_id = table.concept_id(int(entry.concept))
+        made = Candidate(concept_id, float(score), text, language, source, name, scores)
+        other = text != table.name(int(entry.concept))
+        return Ranked((-made.score, -entry.names, other, concept_id), made)
+
+
+def _decides(chosen: Chosen | None) -> bool:
+    return chosen is not None and chosen.decides

@@ -1,0 +1,94 @@
+"""What a linker can be told."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.linking.filters import CandidateFilter
+from spacy_bergamot.linking.generators import (
+    DenseGenerator,
+    EnsembleGenerator,
+    ExactGenerator,
+    Generator,
+)
+from spacy_bergamot.linking.rerank import Reranker
+
+NEVER_CLINICAL = (
+    "PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "NORP", "LANGUAGE", "LAW", "WORK_OF_ART", "EVENT",
+    "DATE", "TIME", "MONEY", "PERCENT", "ORDINAL", "CARDINAL",
+)  # fmt: skip
+"""Labels of general NER pipelines that are left alone by default."""
+
+
+def _exact_then_dense() -> EnsembleGenerator:
+    return EnsembleGenerator({"exact": ExactGenerator(), "dense": DenseGenerator()})
+
+
+@dataclass(frozen=True)
+class LinkerSettings:
+    """Settings of `bergamot_linker`; they live in the config alone.
+
+    k (int): Candidates kept in `span._.candidates`.
+    threshold (float | None): Smallest score of a link; below it a mention is NIL.
+    min_probability (float | None): The same for the probability, of a linker that is calibrated.
+    filter_for_definitions (bool): Link to a concept without a definition only if its score is at
+        least `no_definition_threshold`.
+    max_entities_per_mention (int): Length of `span._.kb_ents`.
+    spans_key (str | None): Link `doc.spans[spans_key]`; None links `doc.ents`.
+    labels_discard (tuple[str, ...]): Entity labels that are left alone.
+    overwrite (bool): Link entities that have a kb id already.
+    generator: One generator, or an ensemble of them.
+    rerank (Reranker | None): Called once a document, between candidates and decision.
+    resolve_abbreviations (bool): Look a short form up as the long form that the text defines.
+    abbreviations (dict[str, str | dict[str, str]]): Long forms of short forms that texts do not
+        define; under a language's code, those of its documents (`doc.user_data["language"]`, else
+        `doc.lang_`).
+    allowed (CandidateFilter): Applied before the top k.
+    ef_search (int): The index's efSearch. cache_size (int): Mentions remembered.
+    device (str): "cpu", "auto", "cuda:0". precision (str): "fp32", "bf16", "fp16".
+    verify (bool): Compare checksums when loading. Sizes, and the links of nmslib's graph, are
+        checked in any case; without checksums a changed byte elsewhere gives wrong candidates or
+        ends the process, so leave them out only where something else vouches for the files.
+
+    RAISES (BergamotError): B036 and B052 for a threshold, B037 for a number out of range.
+    """
+
+    k: int = 10
+    threshold: float | None = None
+    min_probability: float | None = None
+    filter_for_definitions: bool = False
+    no_definition_threshold: float = 0.95
+    max_entities_per_mention: int = 5
+    spans_key: str | None = None
+    labels_discard: tuple[str, ...] = NEVER_CLINICAL
+    overwrite: bool = True
+    generator: Generator | EnsembleGenerator = field(default_factory=_exact_then_dense)
+    rerank: Reranker | None = None
+    resolve_abbreviations: bool = True
+    abbreviations: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
+    allowed: CandidateFilter = field(default_factory=CandidateFilter)
+    ef_search: int = 100
+    cache_size: int = 10_000
+    device: str = "cpu"
+    precision: str = "fp32"
+    verify: bool = True
+    scorer: Callable | None = None
+
+    def __post_init__(self) -> None:
+        for setting in ("threshold", "no_definition_threshold"):
+            value = getattr(self, setting)
+            if value is not None and not -1 <= value <= 1:
+                raise BergamotError(Errors.B036.format(setting=setting, value=value))
+        if self.min_probability is not None and not 0 <= self.min_probability <= 1:
+            raise BergamotError(Errors.B052.format(value=self.min_probability))
+        least_of = {"k": 1, "ef_search": 1, "cache_size": 0, "max_entities_per_mention": 0}
+        for setting, least in least_of.items():
+            value = getattr(self, setting)
+            if value < least:
+                raise BergamotError(Errors.B037.format(setting=setting, value=value, least=least))
+
+    @property
+    def scoring(self) -> str:
+        """What scores depend on, in words: a calibration holds for it alone."""
+        return re.sub(r" at 0x[0-9a-f]+", "", f"{self.generator!r}, reranked by {self.rerank!r}")

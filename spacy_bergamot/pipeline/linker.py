@@ -1,0 +1,305 @@
+"""The component `bergamot_linker`: concept ids for the entities of documents in any language."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from spacy.util import minibatch
+from spacy.vocab import Vocab
+
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.failures import processed
+from spacy_bergamot.index.changes import Changes
+from spacy_bergamot.index.knowledge_base import KnowledgeBase
+from spacy_bergamot.linking.calibration import Calibration
+from spacy_bergamot.linking.candidates import Candidate, CandidateGenerator
+from spacy_bergamot.linking.decision import NIL, Decision
+from spacy_bergamot.linking.look_up import LookUp
+from spacy_bergamot.linking.rerank import Mention
+from spacy_bergamot.linking.settings import LinkerSettings
+from spacy_bergamot.linking.spans import place_of, spans_of, unlinked, write_links
+from spacy_bergamot.linking.updated_generator import UpdatedGenerator
+from spacy_bergamot.pipeline.dictionaries import changed_dictionaries, check_dictionaries
+from spacy_bergamot.pipeline.loaders import IndexLoader, LmLoader
+from spacy_bergamot.pipeline.parts import CALIBRATION, CHANGES, ENCODER, INDEX, NEEDED, LinkerParts
+from spacy_bergamot.pipeline.recent import Recent
+from spacy_bergamot.storage.bundle import FileBundle
+
+Key = tuple[str, str]
+Predictions = list[list[list[Candidate]]]
+
+
+class BergamotLinker(Pipe):
+    """Link mentions to concepts of a knowledge base; see `LinkerSettings`.
+
+    It carries a language model and an alias index, and writes `ent.kb_id_`, `span._.kb_ents`,
+    `span._.candidates` and `doc._.bergamot`.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        name: str = "bergamot_linker",
+        *,
+        settings: LinkerSettings | None = None,
+    ) -> None:
+        self.vocab = vocab
+        self.name = name
+        self.settings = settings or LinkerSettings()
+        self.cfg: dict[str, Any] = {
+            "threshold": self.settings.threshold,
+            "spans_key": self.settings.spans_key,
+        }
+        self.scorer = self.settings.scorer
+        self._look_up = LookUp(self.settings)
+        self._parts: LinkerParts | None = None
+        self._cache: Recent[Key, list[Candidate]] = Recent(self.settings.cache_size)
+        self._process = os.getpid()
+        self.home: Any = None  # weak reference to the pipeline
+        for extension in ("kb_ents", "candidates"):
+            if not Span.has_extension(extension):
+                Span.set_extension(extension, default=None)
+        if not Doc.has_extension("bergamot"):
+            Doc.set_extension("bergamot", default=None)
+
+    @property
+    def parts(self) -> LinkerParts:
+        """Language model, index and what belongs to them. RAISES (BergamotError): B030."""
+        if self._parts is None:
+            raise BergamotError(Errors.B030.format(name=self.name))
+        return self._parts
+
+    @property
+    def kb(self) -> KnowledgeBase:
+        """The knowledge base of the index. RAISES (BergamotError): B030 if there is none."""
+        return self.parts.kb
+
+    @property
+    def generator(self) -> CandidateGenerator | UpdatedGenerator:
+        """The candidate generator. RAISES (BergamotError): B030 if nothing is loaded."""
+        return self.parts.generator
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Link the mentions of one document."""
+        return next(iter(processed(self, [doc], self._linked)), doc)
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Link the mentions of a stream, `batch_size` documents at once."""
+        for docs in minibatch(stream, size=batch_size):
+            yield from processed(self, list(docs), self._linked)
+
+    def _linked(self, docs: list[Doc]) -> list[Doc]:
+        self.set_annotations(docs, self.predict(docs))
+        return docs
+
+    def predict(self, docs: Iterable[Doc]) -> Predictions:
+        """Return for every document the candidates of its mentions, best first.
+
+        Mentions are flattened over all documents; equal ones are looked up once and remembered.
+        """
+        parts = check_dictionaries(self, self.parts)
+        if os.getpid() != self._process:
+            self._after_fork()
+        docs = list(docs)
+        mentions = [self._look_up.mentions(doc) for doc in docs]
+        label = self._look_up.label
+        keys = [[(mention.text, label(mention.label)) for mention in of] for of in mentions]
+        distinct = dict.fromkeys(key for of in keys for key in of)
+        known = self._cache.known(distinct)
+        fresh = [key for key in distinct if key not in known]
+        known.update(zip(fresh, parts.generator.generate(fresh), strict=True) if fresh else ())
+        self._cache.keep(known)
+        return [
+            self._weighed(of, [known[key] for key in found])
+            for of, found in zip(mentions, keys, strict=True)
+        ]
+
+    def _weighed(
+        self, mentions: list[Mention], candidates: list[list[Candidate]]
+    ) -> list[list[Candidate]]:
+        """Rerank the candidates of a document's mentions, and give them their probabilities."""
+        parts, rerank = self.parts, self.settings.rerank
+        if rerank is not None and mentions:
+            candidates = rerank(mentions, candidates, parts.kb)
+        if parts.calibration is not None:
+            candidates = [parts.calibration(found, parts.groups) for found in candidates]
+        return candidates
+
+    def set_annotations(self, docs: Iterable[Doc], predictions: Predictions) -> None:
+        """Write kb ids, `span._.kb_ents`, `span._.candidates` and `doc._.bergamot`."""
+        most = self.settings.max_entities_per_mention
+        decision = Decision(self.settings, self.kb)
+        for doc, found in zip(docs, predictions, strict=True):
+            links = {}
+            for span, candidates in zip(self._look_up.spans(doc), found, strict=True):
+                kept = decision.links(candidates)[:most]
+                span._.kb_ents = [(c.concept_id, c.score) for c in kept]
+                span._.candidates = [candidate.to_dict() for candidate in candidates]
+                links[place_of(span)] = decision.concept_of(candidates)
+            doc._.bergamot = dict(self.parts.provenance)
+            write_links(doc, links, self.settings.spans_key)
+
+    def explain(self, mention: str, label: str = "", *, context: str = "") -> dict[str, Any]:
+        """Return how a mention is linked: normal form, candidates, what was dropped, decision, and
+        why it is NIL if it is.
+
+        context (str): Text whose abbreviations are resolved.
+        """
+        text = self._look_up.text(mention, context=context, language=self.vocab.lang)
+        candidates = self.generator.generate([(text, self._look_up.label(label))])[0]
+        start = max(context.find(mention), 0)
+        asked = Mention(text, label, context or mention, start, start + len(mention))
+        candidates = self._weighed([asked], [candidates])[0]
+        kept = {candidate.concept_id for candidate in candidates}
+        dropped = self.generator.dropped(text, label)
+        decision = Decision(self.settings, self.kb)
+        return {
+            "mention": mention,
+            "looked_up": text,
+            "candidates": [candidate.to_dict() for candidate in candidates],
+            "dropped": [entry._asdict() for entry in dropped if entry.concept_id not in kept],
+            "threshold": self.settings.threshold,
+            "min_probability": self.settings.min_probability,
+            "decision": decision.concept_of(candidates),
+            "reason": decision.reason(candidates),
+        }
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Score linked examples with the configured scorer."""
+        if self.scorer is None:
+            return {}
+        return self.scorer(examples, spans_key=self.settings.spans_key, **kwargs)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        encoder: LmLoader | None = None,
+        index: IndexLoader | None = None,
+    ) -> None:
+        """Take a language model and build the alias index with it.
+
+        encoder (LmLoader): Puts an LM folder at a path: spacy_bergamot.LanguageModel.v1.
+        index (IndexLoader): Builds an index at a path: spacy_bergamot.AliasIndex.v1.
+        """
+        if encoder is None or index is None:
+            raise BergamotError(Errors.B032.format(name=self.name))
+        bundles = {part: FileBundle.temporary() for part in NEEDED}
+        encoder(bundles[ENCODER].path)
+        index(bundles[INDEX].path, bundles[ENCODER].path)
+        self.take(LinkerParts(bundles, self.settings, name=self.name))
+
+    def update_index(self, changes: Iterable[Mapping[str, Any]]) -> None:
+        """Add and remove concepts and aliases, all of them or none; saved with the pipeline.
+
+        The dictionaries of the pipeline's `bergamot_mentions` change with the index. The added
+        names are encoded anew each time, so give many changes at once.
+
+        changes (Iterable[dict]): See `Changes.write`.
+        RAISES (ChangeError): B051, naming the change and what is wrong with it.
+        """
+        before, bundle = self.parts, FileBundle.temporary()
+        Changes.write(bundle.path, before.index, before.encoder, changes, before=before.changes)
+        after = before.having(CHANGES, bundle, self.settings)
+        dictionaries = changed_dictionaries(self, before, after)
+        self.take(after)
+        for dictionary, changed in dictionaries:
+            dictionary.take(changed)
+
+    def calibrate(
+        self, examples: Iterable[Example], *, precision: float | None = None
+    ) -> dict[str, Any]:
+        """Learn from gold links how probable candidates are; saved with the pipeline.
+
+        examples (Iterable[Example]): References whose mentions have kb ids, or NIL; of `C1|C2`
+            either is right.
+        precision (float | None): One more precision for which a threshold is sought.
+        RETURNS (dict): Accuracy, calibration error, thresholds: all out of fold.
+        RAISES (BergamotError): B053 if there are too few mentions.
+        """
+        found: list[list[Candidate]] = []
+        golds: list[frozenset[str]] = []
+        for batch in minibatch(examples, size=128):
+            pairs = [self._with_golds(example.reference) for example in batch]
+            for candidates, (_, known) in zip(
+                self.predict(doc for doc, _ in pairs), pairs, strict=True
+            ):
+                for one, gold in zip(candidates, known, strict=True):
+                    if gold:
+                        found.append(one)
+                        golds.append(frozenset(gold.split("|")) - {NIL})
+        return self.calibrate_on(found, golds, precision=precision)
+
+    def calibrate_on(
+        self,
+        candidates: Sequence[list[Candidate]],
+        golds: Sequence[frozenset[str]],
+        *,
+        precision: float | None = None,
+    ) -> dict[str, Any]:
+        """The same from the candidates of mentions, and the right concepts of each."""
+        parts, bundle = self.parts, FileBundle.temporary()
+        made = Calibration.fit(candidates, golds, parts.groups, precision=precision)
+        made.save(bundle.path, index=parts.index.fingerprint, scoring=self.settings.scoring)
+        self.take(parts.having(CALIBRATION, bundle, self.settings))
+        return made.report
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save every part whole or not at all. Settings live in the config."""
+        self.parts.to_disk(path, exclude=exclude)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
+        """Map the parts from a folder and check them against each other."""
+        parts = LinkerParts.from_disk(path, self.settings, name=self.name, exclude=exclude)
+        return self.take(check_dictionaries(self, parts))
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Return the parts as msgpack."""
+        return self.parts.to_bytes(exclude=exclude)
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
+        """Restore the parts into temporary folders of the component's own."""
+        parts = LinkerParts.from_bytes(data, self.settings, name=self.name)
+        return self.take(check_dictionaries(self, parts))
+
+    def __reduce__(self) -> tuple:
+        """Pickle the files' path, or their bytes where the component owns them.
+
+        Pipe is a Cython class and ignores __getstate__.
+        """
+        reduced = self._parts.reduced() if self._parts is not None else {}
+        return _unpickle, (self.vocab, self.name, self.settings, reduced)
+
+    def take(self, parts: LinkerParts) -> "BergamotLinker":
+        """Take language model, index and what belongs to them."""
+        self._parts = parts
+        self._cache = Recent(self.settings.cache_size)
+        return self
+
+    def _after_fork(self) -> None:
+        """A fork after torch has used several threads hangs unless it uses one."""
+        import torch
+
+        torch.set_num_threads(1)
+        self._cache = self._cache.copy()
+        self._process = os.getpid()
+
+    def _with_golds(self, reference: Doc) -> tuple[Doc, list[str]]:
+        """Return the document with its mentions as if unlinked, and the kb id of each."""
+        key = self.settings.spans_key
+        golds = {place_of(span): span.kb_id_ for span in spans_of(reference, key)}
+        doc = unlinked(reference, key)
+        return doc, [golds[place_of(span)] for span in self._look_up.spans(doc)]
+
+
+def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict) -> BergamotLinker:
+    linker = BergamotLinker(vocab, name, settings=settings)
+    if reduced:
+        linker.take(LinkerParts.restored(reduced, settings, name=name))
+    return linker

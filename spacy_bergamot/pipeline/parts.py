@@ -1,0 +1,182 @@
+"""LinkerParts: what a linker carries in files, and the readers of them.
+
+encoder/ is a language model, index/ an alias index; changes/ and calibration/ are there if the
+linker was updated or calibrated. The bytes of the files are the truth and are mapped into memory.
+"""
+
+import shutil
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import srsly
+
+from spacy_bergamot.encoder.lm_folder import LM_FIELDS, LM_KIND, LM_VERSION
+from spacy_bergamot.encoder.text_encoder import TextEncoder
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.index.changes import Changes
+from spacy_bergamot.index.knowledge_base import KnowledgeBase
+from spacy_bergamot.linking.calibration import Calibration, Groups
+from spacy_bergamot.linking.candidates import CandidateGenerator
+from spacy_bergamot.linking.settings import LinkerSettings
+from spacy_bergamot.linking.updated_generator import UpdatedGenerator, make_generator
+from spacy_bergamot.storage.bundle import FileBundle
+from spacy_bergamot.storage.manifest import checked_manifest
+
+ENCODER, INDEX, CHANGES, CALIBRATION = "encoder", "index", "changes", "calibration"
+NEEDED = (ENCODER, INDEX)
+ALL = (*NEEDED, CHANGES, CALIBRATION)
+
+
+class LinkerParts:
+    """Files, checked against each other, and their readers: built now, so that forks share pages.
+
+    bundles (dict[str, FileBundle]): By the names of the parts.
+    encoder (TextEncoder), index (AliasIndex), changes (Changes | None), calibration
+        (Calibration | None), kb (KnowledgeBase), generator: What reads them.
+    """
+
+    def __init__(
+        self,
+        bundles: Mapping[str, FileBundle],
+        settings: LinkerSettings,
+        *,
+        name: str,
+        before: "LinkerParts | None" = None,
+    ) -> None:
+        self.bundles = dict(bundles)
+        self.name = name
+        paths = {part: bundle.path for part, bundle in bundles.items()}
+        read = (before.encoder, before.index) if before else _opened(paths, settings, name)
+        self.encoder: TextEncoder = read[0]
+        self.index: AliasIndex = read[1]
+        checks = {"checksums": settings.verify}
+        self.changes = None
+        if CHANGES in paths:
+            self.changes = Changes.open(paths[CHANGES], self.index, **checks)
+        self.calibration = None
+        if CALIBRATION in paths:
+            self.calibration = Calibration.open(
+                paths[CALIBRATION], index=self.index.fingerprint, scoring=settings.scoring
+            )
+        elif settings.min_probability is not None:
+            raise BergamotError(Errors.B055.format(name=name))
+        self.kb = KnowledgeBase(self.index, self.changes)
+        self.groups = Groups(*self.kb.tables)
+        settings.allowed.check(*self.kb.tables, name=name)
+        self._settings = settings
+        self.generator = self.hiding(None)
+
+    def hiding(self, aliases: np.ndarray | None) -> CandidateGenerator | UpdatedGenerator:
+        """Return the generator as if some aliases of the index (bool) were not there."""
+        return make_generator(
+            self.encoder,
+            self.index,
+            self._settings.allowed,
+            k=self._settings.k,
+            generator=self._settings.generator,
+            changes=self.changes,
+            hidden=aliases,
+        )
+
+    def having(self, part: str, bundle: FileBundle, settings: LinkerSettings) -> "LinkerParts":
+        """Return the same with another part, changes or calibration."""
+        return LinkerParts({**self.bundles, part: bundle}, settings, name=self.name, before=self)
+
+    @classmethod
+    def from_disk(
+        cls,
+        path: str | Path,
+        settings: LinkerSettings,
+        *,
+        name: str,
+        exclude: Iterable[str] = (),
+    ) -> "LinkerParts":
+        """Map the parts in a folder. RAISES (BergamotError): If one is missing or damaged."""
+        folder = Path(path)
+        there = [p for p in ALL if p in NEEDED or ((folder / p).is_dir() and p not in exclude)]
+        return cls({part: FileBundle(folder / part) for part in there}, settings, name=name)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, settings: LinkerSettings, *, name: str) -> "LinkerParts":
+        """Restore parts into temporary folders of their own."""
+        try:
+            parts = srsly.msgpack_loads(data)
+            there = [part for part in ALL if part in NEEDED or part in parts]
+            bundles = {part: FileBundle.from_bytes(parts[part]) for part in there}
+        except (ValueError, KeyError, TypeError, AttributeError) as reason:
+            message = Errors.B035.format(path="The bytes", name=name, reason=repr(reason))
+            raise BergamotError(message) from None
+        return cls(bundles, settings, name=name)
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save each part whole or not at all; parts of before that are no more are removed."""
+        for part in ALL:
+            if part in self.bundles and part not in exclude:
+                self.bundles[part].copy_to(Path(path) / part)
+            elif part not in NEEDED:
+                shutil.rmtree(Path(path) / part, ignore_errors=True)
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Return the parts as msgpack."""
+        parts = {
+            part: bundle.to_bytes(name=self.name)
+            for part, bundle in self.bundles.items()
+            if part not in exclude
+        }
+        return srsly.msgpack_dumps(parts)
+
+    def reduced(self) -> dict[str, Any]:
+        """Return what to pickle: the files' paths, or their bytes where the parts own them."""
+        return {
+            part: bundle.path if bundle.owner is None else bundle.to_bytes(name=self.name)
+            for part, bundle in self.bundles.items()
+        }
+
+    @classmethod
+    def restored(
+        cls, reduced: dict[str, Any], settings: LinkerSettings, *, name: str
+    ) -> "LinkerParts":
+        """Return the parts that `reduced` came from."""
+        bundles = {
+            part: FileBundle(value) if isinstance(value, Path) else FileBundle.from_bytes(value)
+            for part, value in reduced.items()
+        }
+        return cls(bundles, settings, name=name)
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """What every linked document says of where its links come from."""
+        manifest = self.index.manifest
+        facts = {
+            "written_by": manifest["written_by"],
+            "lm": manifest["lm_fingerprint"],
+            "index": self.index.fingerprint,
+            "concepts": len(self.kb),
+            "aliases": sum(self.kb.aliases_by_language().values()),
+            "sources": {entry["source"]: entry["version"] for entry in manifest["release"]},
+        }
+        if self.changes is not None:
+            facts["changes"] = self.changes.counts
+        return facts
+
+
+def _opened(
+    paths: dict[str, Path], settings: LinkerSettings, name: str
+) -> tuple[TextEncoder, AliasIndex]:
+    """Open language model and index. RAISES (BergamotError): B031 if they do not fit."""
+    verify = settings.verify
+    kind: dict[str, Any] = {"kind": LM_KIND, "version": LM_VERSION, "fields": LM_FIELDS}
+    with checked_manifest(paths[ENCODER], **kind, checksums=verify) as lm:
+        index = AliasIndex.open(paths[INDEX], ef_search=settings.ef_search, checksums=verify)
+    found, expected = index.manifest["lm_fingerprint"], lm["fingerprint"]
+    if found != expected:
+        message = Errors.B031.format(name=name, found=found[:12], expected=expected[:12])
+        raise BergamotError(message)
+    encoder = TextEncoder.open(
+        paths[ENCODER], device=settings.device, precision=settings.precision, verify=False
+    )
+    return encoder, index

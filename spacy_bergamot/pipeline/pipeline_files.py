@@ -1,0 +1,32 @@
+"""The list of all files of a packaged pipeline, spaCy's own too, with sizes and checksums.
+
+It is the manifest.json at the top of the pipeline's folder, made when the pipeline is whole.
+"""
+
+from pathlib import Path
+
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.storage.files import MANIFEST
+from spacy_bergamot.storage.manifest import differences, write_manifest
+
+KIND = "pipeline"
+VERSION = 1
+_BY_SPACY = "README.md"
+"""What `spacy package` adds to a pipeline that has none."""
+
+
+def list_files(folder: Path) -> None:
+    """Write the list of a pipeline's files as they are now."""
+    write_manifest(folder, kind=KIND, version=VERSION)
+
+
+def changed_files(folder: Path) -> list[str]:
+    """Return what is wrong with every file that is not as the list says.
+
+    RAISES (BergamotError): B113 if there is no list, else as `read_manifest` if it is no good.
+    """
+    if not (folder / MANIFEST).is_file():
+        raise BergamotError(Errors.B113.format(path=folder))
+    added = Errors.B112.format(path=folder / _BY_SPACY)
+    found = differences(folder, kind=KIND, version=VERSION)
+    return [problem for problem in found if problem != added]

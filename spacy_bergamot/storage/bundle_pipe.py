@@ -1,0 +1,72 @@
+"""BundlePipe: a component whose knowledge is files in a folder, mapped and never changed."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import srsly
+from spacy.pipeline import Pipe
+from spacy.vocab import Vocab
+
+from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.storage.bundle import FileBundle
+
+
+class BundlePipe(Pipe, ABC):
+    """Saves, loads and pickles the files of a component.
+
+    settings (dict): The arguments, besides vocab and name, that make a component like this one.
+    """
+
+    def __init__(self, vocab: Vocab, name: str, settings: dict[str, Any]) -> None:
+        self.vocab = vocab
+        self.name = name
+        self.settings = settings
+        self.bundle: FileBundle | None = None
+
+    @abstractmethod
+    def take(self, bundle: FileBundle) -> "BundlePipe":
+        """Take files."""
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save the files."""
+        self._saved().copy_to(Path(path))
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BundlePipe":
+        """Map the files."""
+        return self.take(FileBundle(Path(path)))
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Return the files as msgpack."""
+        return srsly.msgpack_dumps(self._saved().to_bytes(name=self.name))
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BundlePipe":
+        """Restore the files."""
+        try:
+            bundle = FileBundle.from_bytes(srsly.msgpack_loads(data))
+        except (ValueError, TypeError, AttributeError) as reason:
+            message = Errors.B035.format(path="The bytes", name=self.name, reason=repr(reason))
+            raise BergamotError(message) from None
+        return self.take(bundle)
+
+    def __reduce__(self) -> tuple:
+        """Pickle the files' path, or their bytes where the component owns them."""
+        saved: Any = self.bundle
+        if saved is not None:
+            saved = saved.path if saved.owner is None else saved.to_bytes(name=self.name)
+        return _unpickle, (type(self), self.vocab, self.name, self.settings, saved)
+
+    def _saved(self) -> FileBundle:
+        if self.bundle is None:
+            raise BergamotError(Errors.B030.format(name=self.name))
+        return self.bundle
+
+
+def _unpickle(
+    kind: type[Any], vocab: Vocab, name: str, settings: dict[str, Any], saved: Any
+) -> Any:
+    pipe = kind(vocab, name, **settings)
+    if saved is not None:
+        pipe.take(FileBundle(saved) if isinstance(saved, Path) else FileBundle.from_bytes(saved))
+    return pipe

@@ -1,0 +1,234 @@
+"""bergamot_finder: what is decoded, what is marked, how it is kept."""
+
+import itertools
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+import torch
+from spacy.language import Language
+from spacy.tokens import Doc
+from typer.testing import CliRunner
+
+from spacy_bergamot.cli import bergamot
+from spacy_bergamot.encoder.text_encoder import open_tokenizer
+from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.finder import BergamotFinder, Tagger
+from spacy_bergamot.finder.decode import decode
+from spacy_bergamot.finder.pieces import Pieces, read_pieces, windows_of
+from spacy_bergamot.pipeline.loaders import finder
+from spacy_bergamot.storage.bundle import FileBundle
+from tests.spacy_bergamot.conftest import write_lm
+
+TAGS = ["O", "B-DISO", "I-DISO", "B-PROC", "I-PROC"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finder that was not trained: what it says is random, but always the same."""
+    root = tmp_path_factory.mktemp("finder")
+    torch.manual_seed(0)
+    Tagger.begin(write_lm(root / "lm"), ["DISO", "PROC"]).save(root / "finder")
+    return root / "finder"
+
+
+@pytest.fixture
+def nlp(folder: Path) -> Language:
+    nlp = spacy.blank("xx")
+    pipe = nlp.add_pipe("bergamot_finder", config={"threshold": 0.0})
+    assert isinstance(pipe, BergamotFinder)
+    pipe.initialize(lambda: [], nlp=nlp, finder=finder(str(folder)))
+    return nlp
+
+
+def says(pipe: BergamotFinder, by_word: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the language model say one tag of every word, with probability 0.9."""
+    texts: list[str] = []
+    read = read_pieces
+
+    def kept(doc: Doc, tokenizer: object) -> Pieces:
+        texts.append(doc.text)
+        return read(doc, tokenizer)
+
+    def log_probabilities(documents: list[Pieces], **_: object) -> list[np.ndarray]:
+        found = []
+        for text, pieces in zip(texts[-len(documents) :], documents, strict=True):
+            scores = np.full((len(pieces.firsts), len(TAGS)), np.log(0.025))
+            for row, (start, end) in enumerate(zip(pieces.starts, pieces.ends, strict=True)):
+                scores[row, TAGS.index(by_word.get(text[start:end], "O"))] = np.log(0.9)
+            found.append(scores)
+        return found
+
+    monkeypatch.setattr("spacy_bergamot.finder.component.read_pieces", kept)
+    monkeypatch.setattr(pipe.tagger, "log_probabilities", log_probabilities)
+
+
+def found(doc: Doc) -> list[tuple[str, str]]:
+    return [(ent.text, ent.label_) for ent in doc.ents]
+
+
+def test_mentions_are_marked(nlp, monkeypatch):
+    pipe = nlp.get_pipe("bergamot_finder")
+    words = {"common": "B-DISO", "cold": "I-DISO", "MRI": "B-PROC", "心肌梗死": "B-DISO"}
+    says(pipe, words, monkeypatch)
+    assert found(nlp("a common cold, MRI")) == [("common cold", "DISO"), ("MRI", "PROC")]
+    text = "糖尿病、心肌梗死"  # one token, until it is split
+    doc = nlp(text)
+    assert (doc.text, found(doc)) == (text, [("心肌梗死", "DISO")])
+    assert found(nlp("")) == found(nlp(" ")) == []
+
+
+def test_entities_that_are_there_stay(nlp, monkeypatch):
+    pipe = nlp.get_pipe("bergamot_finder")
+    says(pipe, {"common": "B-DISO", "cold": "I-DISO", "fever": "B-DISO"}, monkeypatch)
+    doc = nlp.make_doc("common cold, fever")
+    doc.ents = [doc.char_span(7, 11, label="OTHER")]
+    assert found(pipe(doc)) == [("cold", "OTHER"), ("fever", "DISO")]
+
+
+def test_entities_that_it_doubts_go(nlp, monkeypatch):
+    pipe = nlp.get_pipe("bergamot_finder")
+    pipe.settings["agreement"] = 0.2
+    says(pipe, {"common": "B-DISO", "cold": "I-DISO", "MRI": "B-PROC"}, monkeypatch)
+    doc = nlp.make_doc("common cold, fever MRI, pain nose")
+    places = [(7, 11, "DISO"), (13, 18, "DISO"), (19, 22, "ANAT"), (29, 33, "ANAT")]
+    doc.ents = [doc.char_span(start, end, label=label) for start, end, label in places]
+    assert found(pipe(doc)) == [("common cold", "DISO"), ("MRI", "PROC"), ("nose", "ANAT")]
+
+
+def test_names_that_know_better_stay(nlp, monkeypatch):
+    pipe = nlp.get_pipe("bergamot_finder")
+    pipe.settings["agreement"] = 0.2
+    words = {"fever": "B-DISO", "and": "I-DISO", "cold": "I-DISO", "attack": "B-DISO"}
+    says(pipe, words, monkeypatch)
+    doc = nlp.make_doc("fever and cold , heart attack , attack")
+    places = [(0, 5), (10, 14), (17, 29)]
+    doc.ents = [doc.char_span(*place, label="DISO") for place in places]
+    assert [text for text, _ in found(pipe(doc))] == ["fever", "cold", "heart attack", "attack"]
+
+
+def test_what_is_unlikely_is_not_marked(nlp, monkeypatch):
+    pipe = nlp.get_pipe("bergamot_finder")
+    says(pipe, {"cold": "B-DISO"}, monkeypatch)
+    pipe.settings["threshold"] = 0.89
+    assert found(nlp("cold")) == [("cold", "DISO")]
+    pipe.settings["threshold"] = 0.91
+    assert found(nlp("cold")) == []
+
+
+def test_spans_of_ones_own(folder, monkeypatch):
+    nlp = spacy.blank("xx")
+    pipe = nlp.add_pipe("bergamot_finder", config={"spans_key": "found"})
+    pipe.take(FileBundle(folder))
+    says(pipe, {"cold": "B-DISO"}, monkeypatch)
+    doc = nlp("cold")
+    assert [(span.text, span.label_) for span in doc.spans["found"]] == [("cold", "DISO")]
+    assert not doc.ents
+
+
+def test_it_is_kept_on_disk_in_bytes_and_by_pickle(nlp, tmp_path):
+    text = "heart attack and a common cold, fever or MRI again " * 5
+    expected = found(nlp(text))
+    assert expected
+    nlp.to_disk(tmp_path / "p")
+    assert found(spacy.load(tmp_path / "p")(text)) == expected
+    other = spacy.blank("xx")
+    other.add_pipe("bergamot_finder", config={"threshold": 0.0})
+    assert found(other.from_bytes(nlp.to_bytes())(text)) == expected
+    pipe = pickle.loads(pickle.dumps(nlp.get_pipe("bergamot_finder")))
+    assert found(pipe(nlp.make_doc(text))) == expected
+    for doc in nlp.pipe([text, "", text], n_process=2, batch_size=1):
+        assert found(doc) == (expected if doc.text else [])
+
+
+def test_a_document_that_fails_takes_no_other_with_it(nlp, monkeypatch):
+    pipe, failed = nlp.get_pipe("bergamot_finder"), []
+    nlp.set_error_handler(lambda name, pipe, docs, error: failed.extend(docs))
+    marked = pipe._mark
+
+    def doomed(docs):
+        if any(doc.text == "doom" for doc in docs):
+            raise ValueError("doom")
+        return marked(docs)
+
+    monkeypatch.setattr(pipe, "_mark", doomed)
+    assert [doc.text for doc in nlp.pipe(["a", "doom", "b"])] == ["a", "b"]
+    assert [doc.text for doc in failed] == ["doom"]
+
+
+def test_a_pipeline_says_what_it_finds(folder, make_nlp, tmp_path):
+    nlp = make_nlp()
+    nlp.add_pipe("bergamot_finder", before="bergamot_linker").take(FileBundle(folder))
+    nlp.to_disk(tmp_path / "p")
+    result = CliRunner().invoke(bergamot, ["info", str(tmp_path / "p")])
+    assert "bergamot_finder finds DISO, PROC" in result.output
+
+
+def test_a_changed_file_is_refused(nlp, folder, tmp_path):
+    nlp.to_disk(tmp_path / "p")
+    path = tmp_path / "p/bergamot_finder/head.safetensors"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(BergamotError, match="B00"):
+        spacy.load(tmp_path / "p")
+    with pytest.raises(BergamotError, match="B030"):
+        spacy.blank("xx").add_pipe("bergamot_finder")(nlp.make_doc("fever"))
+    half = spacy.blank("xx").add_pipe("bergamot_finder", config={"precision": "fp16"})
+    with pytest.raises(BergamotError, match="B014"):
+        half.take(FileBundle(folder))
+    with pytest.raises(BergamotError, match="B130"):
+        spacy.blank("xx").add_pipe("bergamot_finder").initialize(lambda: [])
+
+
+def test_long_documents_are_read_in_windows_as_short_ones(nlp, folder):
+    pipe = nlp.get_pipe("bergamot_finder")
+    doc = nlp.make_doc("fever, heart attack and cold aspirin " * 400)
+    pieces = read_pieces(doc, pipe.tagger.tokenizer)
+    (scores,) = pipe.tagger.log_probabilities([pieces])
+    assert scores.shape == (len(pieces.firsts), 5)
+    np.testing.assert_allclose(np.exp(scores).sum(1), 1, rtol=1e-4)
+    one, other = pipe.tagger.log_probabilities([pieces, pieces], batch_pieces=300)
+    np.testing.assert_allclose(one, scores, atol=1e-4)
+    np.testing.assert_allclose(other, scores, atol=1e-4)
+
+
+@pytest.mark.parametrize(("size", "context"), [(16, 4), (10, 0), (7, 3), (1000, 100)])
+def test_windows_decide_on_every_unit_once(nlp, folder, size, context):
+    doc = nlp.make_doc("高血圧とfever and acetylsalicylic acid、MRI " * 9)
+    pieces = read_pieces(doc, open_tokenizer(folder, 1 << 31))
+    windows = list(windows_of(pieces, size=size, context=context))
+    units = [unit for window in windows for unit in range(*window.units.indices(1 << 30))]
+    assert units == list(range(len(pieces.firsts)))
+    for window in windows:
+        assert window.pieces.stop - window.pieces.start <= size
+        firsts = pieces.firsts[window.units]
+        assert window.pieces.start <= firsts[0] <= firsts[-1] < window.pieces.stop
+
+
+def test_the_likeliest_allowed_sequence_is_decoded():
+    draw = np.random.default_rng(0)
+    for count in range(1, 6):
+        raw = draw.normal(size=(count, 5)) * 2
+        scores = raw - np.log(np.exp(raw).sum(1, keepdims=True))
+        best = max(
+            (
+                tags
+                for tags in itertools.product(range(5), repeat=count)
+                if all(
+                    tag not in (2, 4) or before in (tag - 1, tag)
+                    for before, tag in zip((0, *tags), tags, strict=False)
+                )
+            ),
+            key=lambda tags: scores[range(count), list(tags)].sum(),
+        )
+        expected: list[list[int]] = []
+        for unit, tag in enumerate(best):
+            if tag % 2:
+                expected.append([unit, unit + 1, tag // 2])
+            elif tag:
+                expected[-1][1] = unit + 1
+        assert [[m.first, m.stop, m.label] for m in decode(scores)] == expected
+    assert decode(np.empty((0, 5))) == []

@@ -1,0 +1,265 @@
+"""Probabilities: fitted to gold links, saved with the pipeline, used as a threshold."""
+
+import json
+import random
+import warnings
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import DocBin, Span
+from spacy.training import Example
+from typer.testing import CliRunner
+
+from spacy_bergamot.cli import bergamot
+from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.linking.calibration import Calibration, expected_calibration_error
+from spacy_bergamot.linking.candidates import Candidate
+from tests.spacy_bergamot.conftest import CONCEPTS
+from tests.spacy_bergamot.linking.test_generators import ensemble
+
+
+class Groups(dict):
+    def __missing__(self, concept_id: str) -> str:
+        return "DISO" if concept_id < "C5" else "CHEM"
+
+
+def mention(rng: random.Random, group: str) -> tuple[list[Candidate], frozenset[str]]:
+    """Invent a mention whose best candidate is right with p = score² (DISO) or score⁴ (CHEM)."""
+    score = rng.random()
+    concept_id = ("C1" if group == "DISO" else "C9") + str(rng.randrange(1000))
+    right = rng.random() < score ** (2 if group == "DISO" else 4)
+    best = Candidate(concept_id, score, "x", "ENG", "S", "dense", {"dense": score})
+    other = Candidate("C0", score / 2, "y", "ENG", "S", "dense", {"dense": score / 2})
+    return [best, other], frozenset({concept_id if right else "C999999"})
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Calibration:
+    rng = random.Random(0)
+    seen = [mention(rng, "DISO" if n % 2 else "CHEM") for n in range(4000)]
+    return Calibration.fit([f for f, _ in seen], [g for _, g in seen], Groups(), precision=0.7)
+
+
+def test_probabilities_are_calibrated_by_group(fitted):
+    report = fitted.report
+    assert report["ece"] < 0.03 < 0.2 < report["ece_of_scores"]
+    rng = random.Random(1)
+    for group in ("DISO", "CHEM"):
+        seen = [mention(rng, group) for _ in range(4000)]
+        guessed = [fitted(found, Groups())[0].probability for found, _ in seen]
+        right = [found[0].concept_id in gold for found, gold in seen]
+        assert expected_calibration_error(np.array(guessed), np.array(right)) < 0.04
+    first, second = fitted(mention(rng, "DISO")[0], Groups())
+    assert first.probability > second.probability
+
+
+def test_thresholds_reach_their_precision_on_other_mentions(fitted):
+    threshold = fitted.threshold(0.7)
+    assert 0.3 < threshold < 0.95
+    rng = random.Random(2)
+    kept = []
+    for number in range(8000):
+        found, gold = mention(rng, "DISO" if number % 2 else "CHEM")
+        if fitted(found, Groups())[0].probability >= threshold:
+            kept.append(found[0].concept_id in gold)
+    assert len(kept) > 500
+    assert np.mean(kept) == pytest.approx(0.7, abs=0.04)
+    assert fitted.threshold(0.5) is None  # never asked for
+
+
+def test_the_calibration_error_by_hand():
+    # Bins 0.0 to 0.1 and 0.9 to 1.0: |0.05 - 0.5| · 1/2 + |0.95 - 1| · 1/2
+    probabilities = np.array([0.05, 0.05, 0.95, 0.95])
+    right = np.array([0.0, 1.0, 1.0, 1.0])
+    assert expected_calibration_error(probabilities, right) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("count", [0, 19])
+def test_too_few_mentions_are_refused(count):
+    rng = random.Random(0)
+    seen = [mention(rng, "DISO") for _ in range(count)]
+    with pytest.raises(BergamotError, match="B053"):
+        Calibration.fit([f for f, _ in seen], [g for _, g in seen], Groups())
+
+
+def golds(nlp, *, spans_key: str | None = None) -> list[Example]:
+    """Link misspelt names, some of them wrongly."""
+    examples = []
+    for number, (concept_id, (_, names)) in enumerate(sorted(CONCEPTS.items())):
+        for name in names["ENG"]:
+            for text in (name, name + "s", name[1:], name[:-1]):
+                doc = nlp.make_doc(text)
+                gold = "NIL" if text == name[1:] else concept_id
+                span = Span(doc, 0, len(doc), label="X", kb_id=gold)
+                if spans_key:
+                    doc.spans[spans_key] = [span]
+                else:
+                    doc.ents = [span]
+                examples.append(Example(doc, doc))
+        assert number < len(CONCEPTS)
+    return examples
+
+
+@pytest.mark.parametrize(("spans_key", "combine"), [(None, "mean"), ("sc", "rescored")])
+def test_a_pipeline_is_calibrated_saved_and_obeys_the_threshold(
+    make_nlp, tmp_path, spans_key, combine
+):
+    settings = {"mentions": False, "spans_key": spans_key, "generator": ensemble(combine=combine)}
+    nlp = make_nlp(**settings)
+    linker = nlp.get_pipe("bergamot_linker")
+    examples = golds(nlp, spans_key=spans_key)
+    report = linker.calibrate(examples, precision=0.6)
+    assert report["linked"] == len(examples)
+    assert 0.3 < report["accuracy"] < 0.9
+    reference = examples[0].reference
+    spans = reference.spans[spans_key] if spans_key else reference.ents
+    assert spans[0].kb_id_ == "C01"  # gold stays as it was
+    nlp.to_disk(tmp_path / "p")
+    doc = linker(examples[1].reference.copy())
+    spans = list(doc.spans[spans_key] if spans_key else doc.ents)
+    probability = spans[0]._.candidates[0]["probability"]
+    assert 0 < probability < 1
+    for least, expected in ((probability - 0.01, "C01"), (probability + 0.01, "NIL")):
+        config = {"components": {"bergamot_linker": {"min_probability": least}}}
+        other = spacy.load(tmp_path / "p", config=config).get_pipe("bergamot_linker")
+        doc = other(examples[1].reference.copy())
+        assert next(iter(doc.spans[spans_key] if spans_key else doc.ents)).kb_id_ == expected
+    fresh = make_nlp(**settings).get_pipe("bergamot_linker").from_bytes(linker.to_bytes())
+    assert fresh.parts.calibration.report["ece"] == report["ece"]
+
+
+def test_mentions_without_gold_are_left_out(make_nlp):
+    nlp = make_nlp(mentions=False)
+    linker = nlp.get_pipe("bergamot_linker")
+    doc = nlp.make_doc("fever")
+    doc.ents = [Span(doc, 0, 1, label="X")]
+    with pytest.raises(BergamotError, match="Cannot calibrate on 0 distinct"):
+        linker.calibrate([Example(doc, doc)] * 30)
+
+
+def test_a_threshold_needs_a_calibration_and_scores_of_the_same_kind(make_nlp, tmp_path):
+    with pytest.raises(BergamotError, match="B055"):
+        make_nlp(mentions=False, min_probability=0.5)
+    with pytest.raises(BergamotError, match="B052"):
+        make_nlp(mentions=False, min_probability=1.5)
+    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
+    nlp.get_pipe("bergamot_linker").calibrate(golds(nlp))
+    nlp.to_disk(tmp_path / "p")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spacy.load(tmp_path / "p")
+    config = {"components": {"bergamot_linker": {"generator": ensemble(combine="max")}}}
+    with pytest.warns(UserWarning, match="W001"):
+        spacy.load(tmp_path / "p", config=config)
+    other = make_nlp(mentions=False, engine="nmslib")
+    other.to_disk(tmp_path / "other")
+    nlp.get_pipe("bergamot_linker").parts.bundles["calibration"].copy_to(
+        tmp_path / "other/bergamot_linker/calibration"
+    )
+    with pytest.raises(BergamotError, match="B054"):
+        spacy.load(tmp_path / "other")
+
+
+@pytest.mark.parametrize("form", ["spacy", "jsonl", "txt"])
+def test_the_command_calibrates_and_sets_the_threshold(make_nlp, tmp_path, form):
+
+    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
+    nlp.to_disk(tmp_path / "p")
+    gold = tmp_path / f"gold.{form}"
+    docs = [example.reference for example in golds(nlp)]
+    if form == "spacy":
+        DocBin(docs=docs).to_disk(gold)
+    elif form == "txt":
+        gold.write_text("".join(f"{doc.ents[0].kb_id_}||{doc.text}\n" for doc in docs), "utf8")
+    else:
+        lines = [
+            {
+                "text": doc.text,
+                "entities": [{"start": 0, "end": len(doc.text), "concept_id": doc.ents[0].kb_id_}],
+            }
+            for doc in docs
+        ]
+        gold.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf8")
+    arguments = ["calibrate", str(tmp_path / "p"), str(gold), str(tmp_path / "out")]
+    result = CliRunner().invoke(bergamot, [*arguments, "--precision", "0.6", "--json"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout[result.stdout.index("{") :])
+    least = report["thresholds"]["0.6"]["probability"]
+    loaded = spacy.load(tmp_path / "out")
+    assert loaded.get_pipe("bergamot_linker").settings.min_probability == least
+    assert "levels" in report
+    result = CliRunner().invoke(bergamot, arguments)
+    assert "DISO|ENG" in result.output
+    gold.write_bytes(b"nonsense\n")
+    result = CliRunner().invoke(bergamot, arguments)
+    assert result.exit_code == 1
+    assert any(code in result.output for code in ("B002", "B048", "B057"))
+
+
+@pytest.mark.parametrize(
+    ("entity", "reason"),
+    [
+        ('{"start": 0, "end": 1e309, "concept_id": "C01"}', "1e309 is not finite"),
+        ('{"start": 0, "end": %s, "concept_id": "C01"}' % ("9" * 40), "int"),
+        ('{"start": 0, "end": 5}', "'concept_id' is missing"),
+        ('{"start": "0", "end": 5, "concept_id": "C01"}', "integer"),
+        ('{"start": 0, "end": 5, "concept_id": "C\\ud800"}', "half of a surrogate"),
+    ],
+)
+def test_a_broken_gold_line_is_named(make_nlp, tmp_path, entity: str, reason: str):
+    make_nlp().to_disk(tmp_path / "p")
+    gold = tmp_path / "gold.jsonl"
+    whole = '{"text": "fever", "entities": []}\n'
+    gold.write_text(whole + f'{{"text": "fever", "entities": [{entity}]}}\n', "utf8")
+    arguments = ["calibrate", str(tmp_path / "p"), str(gold), str(tmp_path / "out")]
+    result = CliRunner().invoke(bergamot, arguments)
+    assert result.exit_code == 1
+    assert f"{gold}:2" in result.output.replace("\n", "")
+    assert reason in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_spacy_finds_a_threshold(make_nlp, tmp_path):
+    """`spacy find-threshold` reloads the pipeline with each threshold in the config."""
+    from spacy.cli.find_threshold import find_threshold
+
+    nlp = make_nlp(generator=ensemble(combine="mean", stop_at_exact=False))
+    nlp.to_disk(tmp_path / "p")
+    docs = []
+    for text, gold in (("a fever", "C10"), ("hypertension", "C01"), ("the heart", "NIL")):
+        doc = nlp.make_doc(text)
+        doc.set_ents([Span(doc, len(doc) - 1, len(doc), label="DISO", kb_id=gold)])
+        docs.append(doc)
+    DocBin(docs=docs).to_disk(tmp_path / "gold.spacy")
+    best, score, scores = find_threshold(
+        str(tmp_path / "p"), tmp_path / "gold.spacy", pipe_name="bergamot_linker",
+        threshold_key="threshold", scores_key="link_end_to_end_f", n_trials=3, silent=True,
+    )  # fmt: skip
+    assert set(scores) == {0.0, 0.5, 1.0}
+    assert score == scores[best] == max(scores.values()) > 0.7
+
+
+def test_gold_in_scripts_without_spaces_counts_as_the_mentions_themselves(make_nlp, tmp_path):
+    from typer.testing import CliRunner
+
+    from spacy_bergamot.cli import bergamot
+
+    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
+    nlp.to_disk(tmp_path / "p")
+    known = [(doc.ents[0].kb_id_, doc.text) for doc in (e.reference for e in golds(nlp))]
+    queries = "".join(f"{concept_id}||{text}\n" for concept_id, text in known)
+    (tmp_path / "gold.txt").write_text(queries, "utf8")
+    lines = []
+    for concept_id, text in known:
+        entity = {"start": 3, "end": 3 + len(text), "concept_id": concept_id}
+        lines.append({"text": f"患者は{text}である。", "entities": [entity]})
+    (tmp_path / "gold.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf8")
+    reports = []
+    for gold in ("gold.txt", "gold.jsonl"):
+        arguments = ["calibrate", tmp_path / "p", tmp_path / gold, tmp_path / "q", "--json"]
+        result = CliRunner().invoke(bergamot, list(map(str, arguments)))
+        assert result.exit_code == 0, result.output
+        reports.append(json.loads(result.stdout))
+    assert reports[0]["accuracy"] == reports[1]["accuracy"]
+    assert reports[0]["mentions"] == reports[1]["mentions"]

@@ -1,0 +1,291 @@
+"""Generators, filters and rerankers through the component's config."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+
+from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.linking.generators import (
+    DenseGenerator,
+    EnsembleGenerator,
+    ExactGenerator,
+    LexicalGenerator,
+)
+from spacy_bergamot.linking.rerank import Mention
+from spacy_bergamot.linking.settings import LinkerSettings
+from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
+from spacy_bergamot.text import normalize
+from tests.spacy_bergamot.pipeline.test_linker import mark
+
+ROOT = Path(__file__).parents[3]
+EXACT = {"@misc": "spacy_bergamot.ExactGenerator.v1"}
+LEXICAL = {"@misc": "spacy_bergamot.LexicalGenerator.v1"}
+DENSE = {"@misc": "spacy_bergamot.DenseGenerator.v1"}
+
+
+def ensemble(**settings: object) -> dict:
+    parts = {"exact": EXACT, "lexical": LEXICAL, "dense": DENSE}
+    return {"@misc": "spacy_bergamot.EnsembleGenerator.v1", "generators": parts, **settings}
+
+
+def candidates(nlp, text: str, *mentions: str) -> list[dict]:
+    doc = nlp.get_pipe("bergamot_linker")(mark(nlp, text, *mentions))
+    return doc.ents[0]._.candidates
+
+
+def test_lexical_candidates_share_grams(make_nlp):
+    nlp = make_nlp(mentions=False, generator=LEXICAL, k=3)
+    found = candidates(nlp, "a hypertensive crisis", "hypertensive")
+    assert found[0]["concept_id"] == "C01"
+    assert {c["generator"] for c in found} == {"lexical"}
+    assert 0.2 <= found[0]["score"] < 1
+
+
+def test_an_ensemble_unites_and_says_every_score(make_nlp):
+    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"), k=5)
+    found = candidates(nlp, "magnetic resonance image", "magnetic resonance image")
+    best = found[0]
+    assert best["concept_id"] == "C09"
+    assert set(best["scores"]) == {"lexical", "dense"}
+    assert best["score"] == pytest.approx(sum(best["scores"].values()) / 2, abs=1e-5)
+    one = next(c for c in found if len(c["scores"]) == 1)
+    (score,) = one["scores"].values()
+    assert score / 2 - 1e-6 <= one["score"] <= score, (
+        "what one did not find counts as its last, or as 0"
+    )
+    by_max = make_nlp(
+        mentions=False, generator=ensemble(weights={"dense": 0.5, "lexical": 2.0}), k=5
+    )
+    best = candidates(by_max, "magnetic resonance image", "magnetic resonance image")[0]
+    assert best["score"] == pytest.approx(2 * best["scores"]["lexical"], abs=1e-5)
+    assert best["generator"] == "lexical"
+
+
+def test_an_exact_hit_may_stop_the_others_or_not(make_nlp):
+    stopped = make_nlp(mentions=False, generator=ensemble())
+    assert len(candidates(stopped, "a fever", "fever")) == 1
+    going_on = make_nlp(mentions=False, generator=ensemble(stop_at_exact=False), k=4)
+    found = candidates(going_on, "a fever", "fever")
+    assert len(found) == 4
+    assert set(found[0]["scores"]) == {"exact", "lexical", "dense"}
+
+
+@pytest.mark.parametrize("combine", ["max", "mean", "rescored"])
+def test_scores_are_plain_numbers(make_nlp, combine):
+    nlp = make_nlp(mentions=False, generator=ensemble(combine=combine, stop_at_exact=False))
+    for mention in ("fever", "hypertensive"):
+        for found in candidates(nlp, f"a {mention}", mention):
+            assert {type(value) for value in (found["score"], *found["scores"].values())} == {float}
+
+
+def test_an_ambiguous_exact_alias_does_not_stop_the_others(make_nlp):
+    for combine in ("max", "mean", "rescored"):
+        nlp = make_nlp(mentions=False, generator=ensemble(combine=combine), k=5)
+        assert len(candidates(nlp, "a fever", "fever")) == 1
+        found = candidates(nlp, "a cold", "cold")
+        assert [c["concept_id"] for c in found[:2]] == ["C04", "C05"]
+        assert found[0]["score"] == found[1]["score"] == 1
+        assert len(found) == 5
+        assert all(c["score"] < 1 for c in found[2:])
+
+
+def test_a_mention_that_is_an_alias_needs_no_language_model(make_nlp, monkeypatch):
+    generator = ensemble(combine="rescored", stop_at_exact=False)
+    for made in (generator, DENSE):
+        nlp = make_nlp(mentions=False, generator=made, k=4)
+        encoder = nlp.get_pipe("bergamot_linker").generator.encoder
+        expected = candidates(nlp, "a fever", "fever")
+        nlp.get_pipe("bergamot_linker").take(nlp.get_pipe("bergamot_linker").parts)  # forget
+        monkeypatch.setattr(encoder, "encode", None)
+        assert candidates(nlp, "a fever", "fever") == expected
+        assert len(expected) == 4
+        with pytest.raises(TypeError):
+            candidates(nlp, "a feverish", "feverish")
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("mention", ["heart attacks", "диабет", "magnetic resonance", "糖"])
+@pytest.mark.parametrize("agreement", [0.0, 0.2])
+def test_rescoring_is_what_plain_loops_give(make_nlp, mention, agreement):
+    weights = {"lexical": 0.3, "dense": 0.6}
+    made = ensemble(combine="rescored", weights=weights, agreement=agreement)
+    nlp = make_nlp(mentions=False, generator=made, k=5)
+    generator = nlp.get_pipe("bergamot_linker").generator
+    index, encoder = generator.index, generator.encoder
+    vector = encoder.encode([mention])[0]
+    rows = index.table.aliases.to_pylist()
+    names = [text.as_py() for text in index.strings]
+    vectors = dict(zip(names, encoder.encode(names), strict=True))
+    spoken: dict[str, set[str]] = {name: set() for name in names}
+    for row in rows:
+        spoken[normalize(row["alias"])].add(row["language"])
+    mean = np.mean([vectors[name] for name in names], axis=0)
+    offsets = {}
+    for language in {row["language"] for row in rows}:
+        own = [vectors[name] - mean for name in names if language in spoken[name]]
+        offsets[language] = np.sum(own, axis=0) / (len(own) + 100)
+    ((ids, cosines),) = index.lexical.search([mention], len(names))
+    lexical = {
+        **dict.fromkeys(names, 0.0),
+        **{names[i]: s for i, s in zip(ids, cosines, strict=True)},
+    }
+    dense = {name: float(vectors[name] @ vector) for name in names}
+    near = sorted(names, key=lambda name: -dense[name])[:20]
+    pool = {*near, *(name for name in names if lexical[name] >= 0.2)}
+    usual = {}
+    for language in offsets:
+        shares = {name: 1 / len(spoken[name]) for name in near if language in spoken[name]}
+        total = sum(share * lexical[name] for name, share in shares.items())
+        usual[language] = total / sum(shares.values()) if shares else 0.0
+    distances: dict[str, list[float]] = {}
+    distinct = ~np.eye(len(names), dtype=bool)
+    every = np.array([vectors[name] for name in names])
+    chance = max(0.0, float((every @ every.T)[distinct].mean()))
+    for row in rows:
+        name = normalize(row["alias"])
+        if name not in pool:
+            continue
+        bias = np.mean([offsets[language] @ vector for language in spoken[name]])
+        common = np.mean([usual[language] for language in spoken[name]])
+        score = (2 * (dense[name] - bias - chance) / (1 - chance) + lexical[name] - common) / 3
+        concept_id = index.table.concept_id(row["concept"])
+        distances.setdefault(concept_id, []).append(max(1 - score, 1e-6))
+    expected = {}
+    for concept_id, found in distances.items():
+        power = 1 / agreement if agreement else 1000.0
+        expected[concept_id] = 1 - sum((d / min(found)) ** -power for d in found) ** (
+            -1 / power
+        ) * min(found)
+    found = candidates(nlp, mention, mention)
+    assert [c["concept_id"] for c in found] == sorted(expected, key=lambda c: -expected[c])[:5]
+    for c in found:
+        tolerance = 1e-4 if agreement else 2e-2
+        assert c["score"] == pytest.approx(expected[c["concept_id"]], abs=tolerance)
+        assert c["scores"]["dense"] == pytest.approx(dense[normalize(c["alias"])], abs=1e-5)
+        assert c["scores"]["lexical"] == pytest.approx(lexical[normalize(c["alias"])], abs=1e-5)
+
+
+def test_rescoring_ranks_what_either_finds_by_its_parts(make_nlp):
+    """Without 3-grams in the sum the order is the language model's, and the other way round."""
+    mention = "acute heart attack pain"
+    for most, least in (("lexical", "dense"), ("dense", "lexical")):
+        made = ensemble(combine="rescored", weights={most: 1.0, least: 1e-6})
+        nlp = make_nlp(mentions=False, generator=made, k=10, languages=["ENG"])
+        found = candidates(nlp, mention, mention)
+        assert all(set(c["scores"]) == {"lexical", "dense"} for c in found)
+        parts = [c["scores"][most] for c in found]
+        assert parts == sorted(parts, reverse=True)
+
+
+@pytest.mark.parametrize("agreement", [-0.1, 1.5])
+def test_agreement_out_of_range_is_refused(make_nlp, agreement):
+    with pytest.raises(BergamotError, match="B058"):
+        make_nlp(mentions=False, generator=ensemble(combine="rescored", agreement=agreement))
+
+
+def test_every_packaged_config_has_the_same_mix():
+    for name in ("linker", "ner_linker"):
+        config = spacy.util.load_config(ROOT / f"configs/{name}.cfg")
+        assert config["components"]["bergamot_linker"]["generator"] == MIXED_GENERATOR
+
+
+@pytest.mark.parametrize("weights", [{"nothing": 1.0}, {"dense": 0.0}])
+def test_weights_for_nothing_are_refused(make_nlp, weights):
+    with pytest.raises(BergamotError, match="B045"):
+        make_nlp(mentions=False, generator=ensemble(weights=weights))
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"concepts": ["C05", "C07"]}, {"C05", "C07"}),
+        ({"descendants_of": ["C06"]}, {"C06", "C03"}),
+        ({"descendants_of": ["C06"], "semantic_groups": ["ANAT"]}, {"C06"}),
+    ],
+)
+@pytest.mark.parametrize("combine", ["max", "rescored"])
+def test_only_some_concepts_are_allowed(make_nlp, config, expected, combine):
+    made = ensemble(stop_at_exact=False, combine=combine)
+    nlp = make_nlp(mentions=False, generator=made, k=10, **config)
+    for mention in ("fever", "cold", "heart attacks"):
+        found = {c["concept_id"] for c in candidates(nlp, f"a {mention}", mention)}
+        assert found == expected
+
+
+def test_an_unknown_concept_in_a_filter_is_refused(make_nlp):
+    with pytest.raises(BergamotError, match="B013"):
+        make_nlp(mentions=False, descendants_of=["C99"])
+
+
+@pytest.mark.parametrize("generator", [ensemble(combine="max"), ensemble(combine="rescored")])
+def test_an_explanation_names_what_was_dropped_and_why(make_nlp, generator):
+    filters = {"languages": ["GER", "ENG"], "semantic_groups": ["DISO"], "threshold": 1.0}
+    nlp = make_nlp(mentions=False, generator=generator, **filters)
+    found = nlp.get_pipe("bergamot_linker").explain("cold")
+    assert found["decision"] == "C04"
+    assert [c["concept_id"] for c in found["candidates"]] == ["C04"]
+    reasons = {(d["concept_id"], d["reason"]) for d in found["dropped"]}
+    assert ("C05", "semantic type") in reasons
+    assert ("C10", "language JPN") in reasons
+    unknown = nlp.get_pipe("bergamot_linker").explain("fever of the heart and cold")
+    assert all(candidate["score"] < 1 for candidate in unknown["candidates"])
+    assert unknown["decision"] == "NIL"
+
+
+def test_related_mentions_support_each_other(make_nlp):
+    rerank = {"@misc": "spacy_bergamot.CoherenceReranker.v1", "weight": 0.5, "width": 10}
+    nlp = make_nlp(mentions=False, rerank=rerank, generator=DENSE, k=10)
+    plain = make_nlp(mentions=False, generator=DENSE, k=10)
+    text, marked = "the attack of the heart", ("attack", "heart")
+
+    def score(pipeline) -> float:
+        doc = pipeline.get_pipe("bergamot_linker")(mark(pipeline, text, *marked))
+        found = {c["concept_id"]: c for c in doc.ents[1]._.candidates}
+        return found["C06"]["score"]
+
+    assert score(nlp) > score(plain)
+    one = nlp.get_pipe("bergamot_linker")(mark(nlp, text, "heart")).ents[0]._.candidates
+    assert "coherence" not in one[0]["scores"]
+
+
+def test_the_concept_with_more_names_comes_first_among_equals(make_nlp):
+    rerank = {"@misc": "spacy_bergamot.PriorReranker.v1", "weight": 0.02}
+    nlp = make_nlp(mentions=False, rerank=rerank)
+    assert candidates(nlp, "MI", "MI")[0]["scores"]["prior"] == pytest.approx(0.02)
+    linker = nlp.get_pipe("bergamot_linker")
+    few, many = (Candidate(c, 0.5, "x", "ENG", "S", "dense") for c in ("C08", "C01"))
+    better = Candidate("C09", 0.6, "x", "ENG", "S", "dense")
+    (found,) = linker.settings.rerank(
+        [Mention("x", "", "x", 0, 1)], [[better, few, many]], linker.kb
+    )
+    assert [c.concept_id for c in found] == ["C09", "C01", "C08"]
+
+
+def test_a_pipeline_with_all_of_it_survives_disk_and_pickle(make_nlp, tmp_path):
+    import pickle
+
+    settings = {
+        "generator": ensemble(combine="rescored", weights={"lexical": 2.0}, agreement=0.1),
+        "rerank": {"@misc": "spacy_bergamot.CoherenceReranker.v1"},
+        "resolve_abbreviations": True,
+        "descendants_of": ["C06"],
+    }
+    nlp = make_nlp(**settings)
+    nlp.to_disk(tmp_path / "saved")
+    text = "aspirin for a heart attack (HA) and HA"
+    expected = [ent._.candidates for ent in nlp(text).ents]
+    assert expected
+    for other in (spacy.load(tmp_path / "saved"), pickle.loads(pickle.dumps(nlp))):
+        assert [ent._.candidates for ent in other(text).ents] == expected
+
+
+def test_the_order_in_the_config_means_nothing():
+    """spaCy before 3.8 sorts it."""
+    parts = {"dense": DenseGenerator(), "own": ExactGenerator(), "lexical": LexicalGenerator()}
+    one = EnsembleGenerator(parts, {"own": 2, "dense": 3})
+    other = EnsembleGenerator(dict(reversed(parts.items())), {"dense": 3, "own": 2})
+    assert list(one.generators) == list(other.generators) == ["own", "dense", "lexical"]
+    assert LinkerSettings(generator=one).scoring == LinkerSettings(generator=other).scoring

@@ -1,0 +1,34 @@
+"""What is looked up for a mention."""
+
+import spacy
+
+from tests.spacy_bergamot.pipeline.test_linker import mark
+
+
+def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
+    nlp = make_nlp(mentions=False, abbreviations={"HTN": "hypertension"})
+    linker = nlp.get_pipe("bergamot_linker")
+    doc = linker(mark(nlp, "a common cold (CC) and CC with HTN", "CC", "HTN"))
+    assert [ent.kb_id_ for ent in doc.ents] == ["C04", "C01"]
+    plain = make_nlp(mentions=False, threshold=0.999, resolve_abbreviations=False).get_pipe(
+        "bergamot_linker"
+    )
+    doc = plain(mark(nlp, "a common cold (CC) and CC with HTN", "CC", "HTN"))
+    assert {ent.kb_id_ for ent in doc.ents} == {"NIL"}
+    table = {"FA": "fever", "de": {"FA": "Herzinfarkt"}, "fr": {"FA": "aspirin"}}
+    linker = make_nlp(mentions=False, abbreviations=table).get_pipe("bergamot_linker")
+    of_languages = [
+        ("de", "C03"),
+        ("xx", "C10"),
+        ("DE", "C03"),
+        ("GER", "C03"),
+        (["fr", "de"], "C03"),
+    ]
+    for language, expected in of_languages:
+        doc = mark(nlp, "FA", "FA")
+        doc.user_data["language"] = language
+        assert linker(doc).ents[0].kb_id_ == expected
+    german = spacy.blank("de")
+    assert linker(mark(german, "FA", "FA")).ents[0].kb_id_ == "C03"
+    explained = linker.explain("CC", context="a common cold (CC)")
+    assert explained["looked_up"] == "common cold"

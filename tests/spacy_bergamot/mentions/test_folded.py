@@ -1,0 +1,101 @@
+"""Mentions that are not written as the dictionary has them, and the language of a document."""
+
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+
+from spacy_bergamot.mentions.language import guess
+from spacy_bergamot.pipeline.loaders import concept_table
+from tests.spacy_bergamot.conftest import write_concepts
+
+KNOWN = {
+    "C01": ("T047", {"ENG": ["stroke", "cerebrovascular accident"], "GER": ["Schlaganfall"]}),
+    "C02": ("T047", {"ENG": ["type 2 diabetes", "diabetes mellitus, type 2"],
+                     "RUS": ["сахарный диабет 2 типа"], "GER": ["Diabetes Typ 2"]}),
+    "C03": ("T047", {"ENG": ["heart attack"], "FRE": ["infarctus du myocarde"]}),
+    "C04": ("T023", {"ENG": ["lung"], "DUT": ["long"], "ITA": ["polmone"]}),
+    "C05": ("T047", {"ENG": ["tumor of esophagus"], "SPA": ["neumonía"],
+                     "POL": ["zapalenie płuc"]}),
+    "C06": ("T121", {"ENG": ["beta blocker"], "GER": ["Betablocker"]}),
+    "C07": ("T047", {"ENG": ["Der"], "JPN": ["肺炎"], "CHI": ["肺炎"]}),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    known = {key: (of, {"ENG": ["x1y2z3"], **names}) for key, (of, names) in KNOWN.items()}
+    return write_concepts(tmp_path_factory.mktemp("folded") / "kb", known)
+
+
+def matcher(table: Path, lang: str = "xx", **config: object) -> Language:
+    nlp = spacy.blank(lang)
+    pipe = nlp.add_pipe("bergamot_mentions", config=config)
+    pipe.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(table)))
+    return nlp
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The patient had two strokes and heart-attacks.", ["strokes", "heart-attacks"]),
+        ("This patient has Type-2 Diabetes since 2010.", ["Type-2 Diabetes"]),
+        ("A known Diabetes Mellitus Type II of the father.", ["Diabetes Mellitus Type II"]),
+        ("Treated because of tumours of the oesophagus.", ["tumours of the oesophagus"]),
+        ("Given β-blockers, measured IL6 in the blood.", ["β-blockers"]),
+        ("Der Patient hatte mehrere Schlaganfälle und Typ-2-Diabetes.",
+         ["Schlaganfälle", "Typ-2-Diabetes"]),
+        ("Пациент с сахарным диабетом 2 типа поступил вчера.", ["сахарным диабетом 2 типа"]),
+        ("Le malade a souffert d'infarctus du myocarde.", ["infarctus du myocarde"]),
+        ("El paciente tuvo dos neumonías el año pasado.", ["neumonías"]),
+        ("Pacjent przebył dwa zapalenia płuc w zeszłym roku.", ["zapalenia płuc"]),
+        ("患者は昨日、肺炎で入院しました。", ["肺炎"]),
+        # Words of another sentence, or beyond a comma, are none of the mention.
+        ("It beats the heart. Attack of the enemy, who lost it.", []),
+        ("He has no heart, attacks come from the left side.", []),
+    ],
+)  # fmt: skip
+def test_what_is_written_otherwise_is_marked(table: Path, text: str, expected: list[str]):
+    assert [ent.text for ent in matcher(table)(text).ents] == expected
+
+
+def test_folding_can_be_switched_off(table: Path):
+    text = "Two strokes, one stroke and a heart attack in this patient."
+    assert [ent.text for ent in matcher(table, folded=False)(text).ents] == [
+        "stroke",
+        "heart attack",
+    ]
+    assert len(matcher(table)(text).ents) == 3
+
+
+def test_short_names_of_other_languages_are_words_of_this_one(table: Path):
+    nlp = matcher(table)
+    english = "It took a long time until the patient had a Schlaganfall."
+    assert [ent.text for ent in nlp(english).ents] == ["Schlaganfall"]
+    dutch = "De patiënt heeft een ontsteking van de rechter long gehad."
+    assert [ent.text for ent in nlp(dutch).ents] == ["long"]
+    german = "Der Patient klagt über Schmerzen im rechten Arm."
+    assert not nlp(german).ents
+    # A pipeline's language says it too, and a document's own goes before all.
+    assert not matcher(table, "en")("long").ents
+    doc = nlp.make_doc(english)
+    doc.user_data["language"] = "nl"
+    assert [ent.text for ent in nlp(doc).ents] == ["long"]
+
+
+def test_a_language_is_guessed_where_there_is_enough_text():
+    languages = ("GER", "SPA", "RUS", "JPN", "")
+    assert guess("Der Patient klagt über Schmerzen im rechten Arm.", languages) == (["GER"], True)
+    assert guess("The patient complains of pain in the arm.", languages) == (["ENG"], True)
+    assert guess("Пациент жалуется на боль в правой руке.", languages) == (["RUS"], True)
+    assert guess("患者は昨日、肺炎で入院しました。", languages) == (["JPN"], True)
+    assert not guess("The patient complains of pain in the arm.", ("SPA", "ELVISH")).sure
+    for text in ("COPD 12", ""):
+        assert not guess(text, languages).sure
+        assert {"ENG", "GER", "JPN"} <= set(guess(text, languages).languages)
+
+
+def test_short_texts_are_folded_by_every_language(table: Path):
+    for text in ("strokes", "Neumonías", "диабет сахарный 2", "Schlaganfälle"):
+        assert len(matcher(table)(text).ents) == (text != "диабет сахарный 2"), text

@@ -1,0 +1,84 @@
+"""What writing varies and meaning does not, by language."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+from spacy_bergamot.mentions.folding import fold_word, folded_words, stemmer
+
+SAME = [
+    ("ENG", "stroke", "strokes", "STROKE", "stroke's"),
+    ("ENG", "type 2 diabetes", "diabetes, type II", "type-2 diabetes", "Diabetes type 2"),
+    ("ENG", "esophageal tumor", "oesophageal tumours", "tumour, esophageal"),
+    ("ENG", "hemorrhage", "haemorrhages"),
+    ("ENG", "beta blocker", "β-blockers", "Beta-Blocker"),
+    ("ENG", "IL-6", "IL6", "il 6"),
+    ("ENG", "cancer of the breast", "breast cancers", "cancer, breast"),
+    ("ENG", "Crohn's disease", "Crohn disease", "crohn diseases"),
+    ("GER", "Lungenentzündung", "Lungenentzündungen", "LUNGENENTZÜNDUNG"),
+    ("GER", "Diabetes Typ 2", "Typ-2-Diabetes"),
+    ("SPA", "hipertensión arterial", "hipertensiones arteriales", "hipertension arterial"),
+    ("FRE", "infarctus du myocarde", "l'infarctus du myocarde", "Infarctus de myocardes"),
+    ("ITA", "polmonite", "polmoniti"),
+    ("POR", "fratura do fémur", "fraturas do femur"),
+    ("DUT", "longontsteking", "longontstekingen"),
+    ("RUS", "сахарный диабет 2 типа", "сахарным диабетом 2 типа", "Диабет сахарный, тип II"),
+    ("POL", "zapalenie płuc", "zapalenia płuc", "zapaleniem płuc"),
+    ("ITA", "ＣＯＰＤ", "copd"),
+]
+DIFFERENT = [
+    ("ENG", "type 1 diabetes", "type 2 diabetes"),
+    ("ENG", "hour", "hor"),
+    ("ENG", "hepatitis", "hepatic"),
+    ("RUS", "гипертония", "гипотония"),
+    ("GER", "Leber", "Lehrer"),
+    ("SPA", "no fiebre", "fiebre"),
+    ("ENG", "hepatitis A", "hepatitis"),
+    ("ENG", "protein S deficiency", "protein deficiency"),
+    ("ITA", "vitamina E", "vitamine"),
+    ("FRE", "vitamine D", "vitamine"),
+    ("RUS", "гепатит В", "гепатит"),
+]
+
+
+def form(language: str, name: str) -> list[str]:
+    return sorted(word.folded for word in folded_words(name, language) if word.folded)
+
+
+@pytest.mark.parametrize(("language", "names"), [(one, names) for one, *names in SAME])
+def test_the_same_in_other_words(language: str, names: list[str]):
+    forms = {name: form(language, name) for name in names}
+    assert all(form == forms[names[0]] for form in forms.values()), forms
+
+
+@pytest.mark.parametrize(("language", "one", "other"), DIFFERENT)
+def test_other_meanings_stay_apart(language: str, one: str, other: str):
+    assert form(language, one) != form(language, other)
+
+
+def test_stemmers_are_not_shared_by_threads():
+    """PyStemmer's are not made for it."""
+    with ThreadPoolExecutor(4) as pool:
+        barrier = Barrier(4)
+        found = set(pool.map(lambda _: (barrier.wait(), id(stemmer("GER")))[1], range(4)))
+    assert len(found) == 4
+
+
+def test_words_say_where_they_are():
+    text = "Typ-2-Diabetes der Kinder"
+    words = folded_words(text, "GER")
+    assert [text[word.start : word.end] for word in words] == [
+        "Typ",
+        "2",
+        "Diabetes",
+        "der",
+        "Kinder",
+    ]
+    assert [word.folded for word in words] == ["typ", "2", "diabet", "", "kind"]
+
+
+def test_languages_without_rules_fold_case_width_and_accents():
+    assert fold_word("Ｈépatite", "XXX") == "hepatite"
+    assert fold_word("発熱", "JPN") == "発熱"
+    assert folded_words("", "ENG") == folded_words("–, ()", "ENG") == []

@@ -1,0 +1,134 @@
+"""Short forms that a document defines are mentions wherever they stand."""
+
+import time
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_bergamot.pipeline.build import build_pipeline
+from spacy_bergamot.pipeline.loaders import concept_table
+from tests.spacy_bergamot.conftest import write_concepts
+
+KNOWN = {
+    "C01": ("T047", {"ENG": ["chronic obstructive pulmonary disease"],
+                     "SPA": ["enfermedad pulmonar obstructiva"]}),
+    "C02": ("T047", {"ENG": ["multiple sclerosis", "MUS"]}),
+    "C03": ("T121", {"ENG": ["mustard seed", "helium"]}),
+    "C04": ("T047", {"ENG": ["myocardial infarction", "COPD exacerbation"]}),
+    "C05": ("T047", {"ENG": ["diabetes mellitus", "type 2 diabetes mellitus"]}),
+    "C06": ("T121", {"ENG": ["heat shock protein 70", "interleukin 6"]}),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_concepts(tmp_path_factory.mktemp("short") / "kb", KNOWN)
+
+
+@pytest.fixture(scope="module")
+def matcher(table: Path):
+    def make(lang: str = "xx", **config: object) -> Language:
+        nlp = spacy.blank(lang)
+        pipe = nlp.add_pipe("bergamot_mentions", config=config)
+        pipe.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(table)))
+        return nlp
+
+    return make
+
+
+def short_forms(doc: Doc) -> list[tuple[str, int, str]]:
+    return [(ent.text, ent.start_char, ent.label_) for ent in doc.ents if len(ent) == 1]
+
+
+@pytest.mark.parametrize("lang", ["xx", "en"])
+@pytest.mark.parametrize(
+    ("text", "short", "label", "count"),
+    [
+        ("He has chronic obstructive pulmonary disease (COPD), her COPD worsened. COPD!",
+         "COPD", "DISO", 3),
+        ("Her COPD worsened: Chronic Obstructive Pulmonary Diseases (COPD).", "COPD", "DISO", 2),
+        ("COPD (chronic obstructive pulmonary disease), no COPDs, no copd, no ACOPD.",
+         "COPD", "DISO", 1),
+        ("Tiene enfermedad pulmonar obstructiva (EPO). La EPO empeora.", "EPO", "DISO", 2),
+        ("A diabetes mellitus type unknown; type 2 diabetes mellitus (DM) and DM.",
+         "DM", "DISO", 2),
+        ("It is heat shock protein 70 （HSP70）, and HSP70が多い.", "HSP70", "CHEM", 2),
+        # Some of the long form is the name.
+        ("An acute myocardial infarction (AMI). The AMI was silent.", "AMI", "DISO", 2),
+        ("Very rare hereditary familial progressive diabetes mellitus (VRHFPDM), VRHFPDM.",
+         "VRHFPDM", "DISO", 0),
+        ("A diabetes mellitus clinic (DMC) and the DMC again.", "DMC", "DISO", 0),
+        ("An anaplastic thing (AT), this AT is unknown.", "AT", "DISO", 0),
+        # A word that the text has in lower case is one.
+        ("We gave helium (He) and more. He liked it, he said.", "He", "CHEM", 0),
+        ("We gave helium (He) and more He to her.", "He", "CHEM", 2),
+    ],
+)  # fmt: skip
+def test_a_short_form_is_marked_where_its_long_form_is(matcher, lang, text, short, label, count):
+    found = short_forms(matcher(lang)(text))
+    assert [(of, called) for of, _, called in found if of == short] == [(short, label)] * count
+    off = short_forms(matcher(lang, abbreviations=False)(text))
+    assert [of for of, _, _ in off if of == short] == []
+
+
+def test_a_short_form_of_several_tokens(matcher):
+    doc = matcher("en")("The interleukin 6 (IL-6) of IL-6, IL-60 and IL-6.")
+    assert [ent.text for ent in doc.ents] == ["interleukin 6", "IL-6", "IL-6", "IL-6"]
+
+
+def test_what_the_document_defines_goes_before_the_dictionary(matcher):
+    assert short_forms(matcher()("MUS again")) == [("MUS", 0, "DISO")]
+    text = "MUS and mustard seed (MUS)"
+    assert short_forms(matcher()(text)) == [("MUS", 0, "CHEM"), ("MUS", 22, "CHEM")]
+
+
+def test_a_longer_name_with_a_short_form_in_it_stays(matcher):
+    text = "chronic obstructive pulmonary disease (COPD); COPD exacerbation"
+    assert [ent.text for ent in matcher()(text).ents][1:] == ["COPD", "COPD exacerbation"]
+    doc = matcher(spans_key="sc")(text)
+    assert [span.text for span in doc.spans["sc"]][-2:] == ["COPD", "COPD exacerbation"]
+
+
+def test_only_groups_that_are_asked_for(matcher):
+    text = "chronic obstructive pulmonary disease (COPD), COPD; helium gas, helium (HEL), HEL"
+    found = matcher(groups=["CHEM"])(text)
+    assert [ent.text for ent in found.ents] == ["helium", "helium", "HEL", "HEL"]
+
+
+def test_entities_that_are_there_stay(matcher):
+    nlp = matcher()
+    doc = nlp.make_doc("chronic obstructive pulmonary disease (COPD) and COPD")
+    doc.ents = [doc.char_span(49, 53, label="MINE")]
+    doc = nlp.get_pipe("bergamot_mentions")(doc)
+    assert short_forms(doc) == [("COPD", 39, "DISO"), ("COPD", 49, "MINE")]
+
+
+def test_a_short_form_has_the_concept_of_its_long_form(lm: Path):
+    names = {
+        "L1": ["chronic obstructive pulmonary disease"],
+        "L2": ["mitral stenosis"],
+        "L3": ["multiple sclerosis", "MS"],
+    }
+    nlp = build_pipeline(lm=lm, concepts=names, engine="exact", pooling="mean")
+    text = "Chronic obstructive pulmonary disease (COPD), mitral stenosis (MS). COPD and MS grew."
+    linked = [(ent.text, ent.kb_id_) for ent in nlp(text).ents if len(ent) == 1]
+    assert linked == [("COPD", "L1"), ("MS", "L2"), ("COPD", "L1"), ("MS", "L2")]
+
+
+def test_time_grows_with_the_length_of_a_text(matcher):
+    nlp = matcher()
+    pipe = nlp.get_pipe("bergamot_mentions")
+    seconds = []
+    for count in (500, 4000):
+        forms = [f"X{number:05}DM" for number in range(count)]
+        defined = "".join(f"x{form[1:6]} diabetes mellitus ({form}), " for form in forms)
+        text = defined + " ".join(forms * 5)
+        doc = nlp.make_doc(text)
+        start = time.process_time()
+        assert sum(len(ent) == 1 for ent in pipe(doc).ents) == 6 * count
+        seconds.append(time.process_time() - start)
+    # Eight times the text: 64 times the seconds if it were quadratic.
+    assert seconds[1] < 24 * max(seconds[0], 0.05)

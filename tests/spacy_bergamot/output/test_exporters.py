@@ -1,0 +1,198 @@
+"""Exports: a knowledge base goes by its own name, and FHIR's resources have FHIR's shape."""
+
+from base64 import b64decode
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+import spacy
+from pydantic import BaseModel, ConfigDict, Field
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.index.knowledge_base import KnowledgeBase
+from spacy_bergamot.output.exporters import to_bigbio, to_brat, to_dict, to_fhir
+from spacy_bergamot.output.vocabularies import reference
+from spacy_bergamot.pipeline.build import write_names
+
+TEXT = "Zustand: 心 Bluthochdruck und Fieber."
+
+
+class Strict(BaseModel):
+    """Part of a FHIR resource, R4: nothing but these elements."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+URI = Field(pattern=r"^\S+:\S+$")
+STRING = Field(min_length=1)
+
+
+class Coding(Strict):
+    system: str | None = Field(None, pattern=r"^\S+:\S+$")
+    code: str = Field(pattern=r"^\S+( \S+)*$")
+    display: str | None = Field(None, min_length=1)
+
+
+class CodeableConcept(Strict):
+    coding: list[Coding] = Field(min_length=1)
+    text: str | None = Field(None, min_length=1)
+
+
+class Extension(Strict):
+    url: str = STRING
+    extension: "list[Extension] | None" = Field(None, min_length=1)
+    valueString: str | None = Field(None, min_length=1)
+    valueUnsignedInt: int | None = Field(None, ge=0)
+    valueDecimal: float | None = None
+    valueCode: str | None = Field(None, pattern=r"^\S+( \S+)*$")
+    valueCodeableConcept: CodeableConcept | None = None
+
+    def model_post_init(self, _: Any) -> None:
+        values = self.model_dump(exclude_none=True).keys() - {"url"}
+        assert len(values) == 1, "an extension has one value, or extensions"
+
+
+class Attachment(Strict):
+    contentType: str = STRING
+    data: str | None = Field(None, pattern=r"^[A-Za-z0-9+/]+=*$")
+
+
+class Content(Strict):
+    attachment: Attachment
+
+
+class Identifier(Strict):
+    system: str = Field(pattern=r"^\S+:\S+$")
+    value: str = STRING
+
+
+class DocumentReference(Strict):
+    resourceType: Literal["DocumentReference"]
+    extension: list[Extension] | None = Field(None, min_length=1)
+    identifier: list[Identifier] | None = Field(None, min_length=1)
+    status: Literal["current", "superseded", "entered-in-error"]
+    content: list[Content] = Field(min_length=1)
+
+
+@pytest.fixture
+def kb(nlp: Language) -> KnowledgeBase:
+    return nlp.get_pipe("bergamot_linker").kb
+
+
+@pytest.fixture
+def make_kb(lm: Path, tmp_path: Path):
+    """Make a knowledge base of names alone, as `build_pipeline` does of a dict."""
+
+    def make(*concept_ids: str) -> KnowledgeBase:
+        names = {concept_id: f"name {n}" for n, concept_id in enumerate(concept_ids)}
+        write_names(tmp_path / "concepts", names, language="ENG")
+        encoder = TextEncoder.open(lm)
+        AliasIndex.build(
+            tmp_path / "index", tmp_path / "concepts", encoder,
+            lm_fingerprint=fingerprint(lm), engine="exact",
+        )  # fmt: skip
+        return KnowledgeBase(AliasIndex.open(tmp_path / "index"))
+
+    return make
+
+
+def linked_to(*concept_ids: str) -> Doc:
+    doc = spacy.blank("xx")("word " * len(concept_ids))
+    doc.set_ents([Span(doc, n, n + 1, label="DISO", kb_id=of) for n, of in enumerate(concept_ids)])
+    return doc
+
+
+def facts_of(mention: dict[str, Any]) -> dict[str, Any]:
+    return {part["url"]: next(v for k, v in part.items() if k != "url")
+            for part in mention["extension"]}  # fmt: skip
+
+
+def test_a_document_is_a_whole_resource(nlp: Language, kb: KnowledgeBase):
+    doc = nlp(TEXT)
+    resource = to_fhir(doc, kb, document_id="a/1", systems={"SRCENG": "https://kb.example"})
+    DocumentReference.model_validate(resource)
+    assert resource["identifier"][0]["value"] == "a/1"
+    text = b64decode(resource["content"][0]["attachment"]["data"]).decode("utf8")
+    assert text == TEXT
+    first, second = map(facts_of, resource["extension"])
+    assert text[first["start"] : first["end"]] == first["text"] == "Bluthochdruck"
+    assert (first["label"], first["score"]) == ("DISO", 1.0)
+    assert first["concept"] == {
+        "coding": [
+            {"system": "https://kb.example", "code": "C01", "display": "Hypertension"},
+            {"system": "http://hl7.org/fhir/sid/icd-10-cm", "code": "I10"},
+            {"system": "https://kb.example", "code": "x1"},
+        ],
+        "text": "Bluthochdruck",
+    }
+    assert second["text"] == "Fieber"
+    for empty in ("", "nothing of note"):
+        DocumentReference.model_validate(to_fhir(nlp(empty), kb))
+
+
+def test_a_knowledge_base_goes_by_its_own_name(nlp: Language, kb: KnowledgeBase):
+    doc = nlp("Bluthochdruck")
+    (coding, _) = facts_of(to_fhir(doc, kb)["extension"][0])["concept"]["coding"]
+    assert coding == {"code": "C01", "display": "Hypertension"}
+    assert to_bigbio(doc, "1", kb=kb)["entities"][0]["normalized"][0]["db_name"] == "SRCENG"
+    named = to_bigbio(doc, "1", kb=kb, knowledge_base="OURS")
+    assert named["entities"][0]["normalized"] == [{"db_name": "OURS", "db_id": "C01"}]
+    assert "Reference T1 OURS:C01" in to_brat(doc, knowledge_base="OURS")
+    assert "Reference T1 KB:C01" in to_brat(doc)
+
+
+@pytest.mark.parametrize(
+    ("concept_id", "vocabulary", "code", "system"),
+    [
+        ("C0020538", "UMLS", "C0020538", "http://www.nlm.nih.gov/research/umls"),
+        ("HP:0001250", "HP", "HP:0001250", "http://human-phenotype-ontology.org"),
+        ("HP_0001250", "HP", "HP:0001250", "http://human-phenotype-ontology.org"),
+        ("ORPHA:558", "ORPHA", "ORPHA:558", "http://www.orpha.net"),
+    ],
+)
+def test_an_id_says_its_vocabulary(make_kb, concept_id, vocabulary, code, system):
+    kb, doc = make_kb(concept_id), linked_to(concept_id)
+    assert reference(concept_id, kb) == (vocabulary, code)
+    (coding,) = facts_of(to_fhir(doc, kb)["extension"][0])["concept"]["coding"]
+    expected = "558" if vocabulary == "ORPHA" else code
+    assert coding == {"system": system, "code": expected, "display": "name 0"}
+    assert f"Reference T1 {vocabulary}:{code}\t" in to_brat(doc)
+    (entity,) = to_bigbio(doc, "1", kb=kb)["entities"]
+    assert entity["normalized"] == [{"db_name": vocabulary, "db_id": code}]
+
+
+def test_both_spellings_of_an_accession_are_found(make_kb):
+    kb = make_kb("HP:0001250", "MONDO_0000001", "X_y")
+    for asked, known in (
+        ("HP:0001250", "HP:0001250"),
+        ("HP_0001250", "HP:0001250"),
+        ("MONDO:0000001", "MONDO_0000001"),
+        ("MONDO_0000001", "MONDO_0000001"),
+    ):
+        assert kb.cui_to_entity[asked].concept_id == known
+        assert asked in kb
+        assert len(kb.aliases(asked)) == 1
+    assert "X:y" not in kb
+
+
+def test_a_concept_that_is_not_known_is_named(kb: KnowledgeBase):
+    with pytest.raises(BergamotError, match=r"B100.*'C99'"):
+        to_fhir(linked_to("C99"), kb)
+    assert "name" not in to_dict(linked_to("C99"), kb=kb)["ents"][0]
+
+
+def test_a_link_has_name_and_types(nlp: Language, kb: KnowledgeBase):
+    (entity,) = to_dict(nlp("Bluthochdruck"), kb=kb)["ents"]
+    assert (entity["name"], entity["types"]) == ("Hypertension", ["T047"])
+
+
+def test_brat_lines_hold_one_annotation_each():
+    doc = spacy.blank("xx")("a heart\r\n\tattack")
+    doc.set_ents([Span(doc, 1, len(doc), label="A B,C", kb_id="my id")])
+    mention, link = to_brat(doc).splitlines()
+    assert mention == "T1\tA_B_C 2 7;9 16\theart  attack"
+    assert link.split("\t")[1] == "Reference T1 KB:my_id"

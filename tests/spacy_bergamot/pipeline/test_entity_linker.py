@@ -1,0 +1,143 @@
+"""spaCy's own entity linker over our index: it trains, is saved, and learns from context."""
+
+import pickle
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Span
+from spacy.training import Example
+
+from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.pipeline.entity_linker import (
+    AliasKnowledgeBase,
+    empty_knowledge_base,
+    knowledge_base,
+)
+from spacy_bergamot.pipeline.loaders import alias_index, language_model
+
+CONTEXTS = {
+    "C04": ["He sneezes and coughs from a cold again.", "Her nose runs with a cold in winter."],
+    "C05": [
+        "The cold of the freezer room is measured.",
+        "Samples stay in the cold overnight.",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def loader(concepts, lm):
+    return knowledge_base(
+        empty_knowledge_base(k=5),
+        language_model(str(lm)),
+        alias_index(str(concepts), engine="exact"),
+    )
+
+
+def examples(nlp) -> list[Example]:
+    made = []
+    for concept_id, texts in CONTEXTS.items():
+        for text in texts:
+            doc = nlp.make_doc(text)
+            place = text.index("cold")
+            span = doc.char_span(place, place + 4, label="X", kb_id=concept_id)
+            doc.set_ents([span])
+            for token in doc:
+                token.is_sent_start = token.i == 0
+            made.append(Example(nlp.make_doc(text), doc))
+    return made
+
+
+@pytest.fixture(scope="module")
+def trained(loader):
+    spacy.util.fix_random_seed(0)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    linker = nlp.add_pipe("bergamot_entity_linker", config={"incl_prior": False})
+    given = examples(nlp)
+    linker.initialize(lambda: given, nlp=nlp, kb_loader=loader)
+    optimizer = nlp.create_optimizer()
+    for _ in range(60):
+        losses: dict[str, float] = {}
+        nlp.update(given, sgd=optimizer, losses=losses)
+    return nlp
+
+
+def links(nlp) -> list[str]:
+    found = []
+    for example in examples(nlp):
+        doc = example.reference.copy()
+        doc.set_ents([Span(doc, ent.start, ent.end, label="X") for ent in doc.ents])
+        found.append(nlp.get_pipe("bergamot_entity_linker")(doc).ents[0].kb_id_)
+    return found
+
+
+def test_homonyms_are_told_apart_by_context(trained):
+    assert links(trained) == ["C04", "C04", "C05", "C05"]
+
+
+def test_a_trained_linker_survives_disk(trained, tmp_path):
+    trained.to_disk(tmp_path / "p")
+    loaded = spacy.load(tmp_path / "p")
+    assert links(loaded) == ["C04", "C04", "C05", "C05"]
+    kb = loaded.get_pipe("bergamot_entity_linker").kb
+    assert isinstance(kb, AliasKnowledgeBase)
+    assert len(kb) == 10
+
+
+def test_candidates_and_vectors(loader):
+    nlp = spacy.blank("en")
+    kb = loader(nlp.vocab)
+    doc = nlp("High Blood  Pressure and cold and ?!")
+    first, second, third = kb.get_candidates_batch([doc[0:4], doc[5:6], doc[7:9]])
+    assert (first[0].entity_, first[0].alias_, first[0].prior_prob) == (
+        "C01", "high blood pressure", 1.0,
+    )  # fmt: skip
+    assert {one.entity_ for one in second[:2]} == {"C04", "C05"}
+    assert third == []
+    parts = kb.parts
+    (expected,) = parts.encoder.encode(["Hypertension"])
+    np.testing.assert_allclose(first[0].entity_vector, expected, atol=1e-5)
+    assert kb.entity_vector_length == len(kb.get_vector("C01")) == 32
+    assert not kb.get_vector("NIL").any()
+    again = AliasKnowledgeBase(nlp.vocab, 1, settings=kb.settings).from_bytes(kb.to_bytes())
+    np.testing.assert_allclose(again.get_vector("C01"), expected, atol=1e-5)
+    other = pickle.loads(pickle.dumps(kb))
+    assert [one.entity_ for one in other.get_candidates(doc[5:6])][:2] == ["C04", "C05"]
+
+
+def test_an_empty_knowledge_base_says_so():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("bergamot_entity_linker")
+    kb = nlp.get_pipe("bergamot_entity_linker").kb
+    assert kb.is_empty()
+    assert len(kb) == 0
+    with pytest.raises(ValueError, match="E139"):
+        nlp.get_pipe("bergamot_entity_linker").initialize(lambda: examples(nlp), nlp=nlp)
+    with pytest.raises(BergamotError, match="B030"):
+        kb.get_vector("C01")
+
+
+def test_it_is_initialised_from_a_config(concepts, lm, tmp_path):
+    """The way of `spacy train`: the index is built at initialisation, with the same settings."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("bergamot_entity_linker", config={"generate_empty_kb": {"k": 3}})
+    config = nlp.config.copy()
+    config["initialize"]["components"]["bergamot_entity_linker"] = {
+        "kb_loader": {
+            "@misc": "spacy_bergamot.KnowledgeBase.v1",
+            "empty": config["components"]["bergamot_entity_linker"]["generate_empty_kb"],
+            "encoder": {"@misc": "spacy_bergamot.LanguageModel.v1", "path": str(lm)},
+            "index": {
+                "@misc": "spacy_bergamot.AliasIndex.v1",
+                "concepts": str(concepts),
+                "engine": "exact",
+            },
+        }
+    }
+    nlp = spacy.util.load_model_from_config(config, auto_fill=True)
+    nlp.initialize(lambda: examples(nlp))
+    kb = nlp.get_pipe("bergamot_entity_linker").kb
+    assert len(kb.get_candidates(nlp("colds")[:])) == 3

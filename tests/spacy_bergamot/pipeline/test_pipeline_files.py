@@ -1,0 +1,110 @@
+"""`check`: every file of a pipeline against the list that was made at packaging."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from spacy_bergamot.cli import bergamot
+from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.index.engines import NmslibEngine
+from spacy_bergamot.pipeline.pipeline_files import list_files
+
+
+def check(pipeline: object, *options: str) -> tuple[int, str]:
+    result = CliRunner().invoke(bergamot, ["check", str(pipeline), *options])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.output
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0x20
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "name", ["vocab/strings.json", "vocab/lookups.bin", "tokenizer", "config.cfg", "meta.json",
+             "bergamot_linker/index/keys.npy", "bergamot_mentions/manifest.json"],
+)  # fmt: skip
+@pytest.mark.parametrize("change", [flip, lambda path: path.unlink(), lambda p: p.write_bytes(b"")])
+def test_what_differs_is_named(saved: Path, name: str, change: Callable[[Path], object]):
+    list_files(saved)
+    assert check(saved)[0] == 0
+    change(saved / name)
+    status, output = check(saved)
+    assert status == 1
+    assert name in output
+    assert output.count("✘") == 1
+
+
+def test_all_that_differs_is_named_and_what_is_new(saved: Path):
+    list_files(saved)
+    (saved / "tokenizer").write_bytes(b"")
+    (saved / "vocab/strings.json").unlink()
+    (saved / "bergamot_linker/more").write_text("x")
+    (saved / "README.md").write_text("spaCy writes one")
+    status, output = check(saved)
+    assert status == 1
+    assert output.count("✘") == 3
+    assert check(saved, "--write")[0] == 0
+    assert check(saved)[0] == 0
+
+
+def test_without_a_list_the_remedy_is_named(saved: Path, tmp_path: Path):
+    status, output = check(saved)
+    assert status == 1
+    assert "B113" in output
+    assert "--write" in output
+    assert "B046" in check(tmp_path / "nothing")[1]
+
+
+@pytest.mark.parametrize("name", ["vocab/strings.json", "tokenizer", "config.cfg", "meta.json"])
+def test_a_pipeline_that_spacy_cannot_load_is_pointed_to_the_check(saved: Path, name: str):
+    (saved / name).write_bytes(b"\xff\x00{[")
+    result = CliRunner().invoke(bergamot, ["info", str(saved)])
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "B046" in result.output
+    assert "bergamot check" in result.output
+
+
+def test_update_lists_the_files_of_what_it_writes(saved: Path, tmp_path: Path):
+    changes = tmp_path / "changes.jsonl"
+    changes.write_text(json.dumps({"action": "remove", "concept_id": "C03"}))
+    command = ["update", str(saved), str(changes), str(tmp_path / "updated")]
+    assert CliRunner().invoke(bergamot, command).exit_code == 0
+    assert check(tmp_path / "updated")[0] == 0
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    vectors = np.random.default_rng(0).standard_normal((600, 8)).astype(np.float32)
+    folder = tmp_path_factory.mktemp("graph")
+    NmslibEngine.build(folder, vectors, m=4, threads=1)
+    return (folder / "hnsw.nmslib").read_bytes()
+
+
+def test_links_of_a_graph_that_lead_nowhere_are_refused(graph: bytes, tmp_path: Path):
+    """nmslib follows them out of its memory; no checksum is needed to see them."""
+    (tmp_path / "engine.json").write_text('{"count": 600, "dim": 8}')
+    path, record = tmp_path / "hnsw.nmslib", 16 + 4 * 8 + 4 * 9
+    higher = 68 + 600 * record
+    first = next(at for at in range(higher, len(graph), 4) if graph[at : at + 4] != bytes(4))
+    path.write_bytes(graph)
+    NmslibEngine.open(tmp_path)
+    begins = {"header": 0, "record": 68 + 7 * record, "links": 68 + 7 * record + 48}
+    begins |= {"higher": first, "higher links": first + 4}
+    lengths = {"header": 68, "record": 4, "links": 8, "higher": 4, "higher links": 8}
+    unread = {*range(56, 68)}  # how nmslib searches: the engine sets it
+    for part, begin in begins.items():
+        for at in range(begin + 3, begin + lengths[part], 4):
+            if at not in unread:
+                changed = bytearray(graph)
+                changed[at] ^= 0x7F
+                path.write_bytes(changed)
+                with pytest.raises(BergamotError, match=r"B002.*hnsw\.nmslib"):
+                    NmslibEngine.open(tmp_path)
