@@ -134,4 +134,4 @@ def _of_languages(linker: BergamotLinker, languages: tuple[str, ...]) -> Bergamo
     settings = replace(linker.settings, allowed=allowed)
     other = BergamotLinker(linker.vocab, linker.name, settings=settings)
     parts = linker.parts
-    return other.take(LinkerParts(parts.bundles, settings, name=linker.name, before=parts))
+    return other.set_parts(LinkerParts(parts.bundles, settings, name=linker.name, before=parts))

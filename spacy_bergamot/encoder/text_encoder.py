@@ -34,7 +34,7 @@ class Encodes(Protocol):
         ...
 
 
-class EncodesOnce:
+class CachingEncoder:
     """An encoder that remembers, for the length of one call."""
 
     def __init__(self, encoder: Encodes) -> None:

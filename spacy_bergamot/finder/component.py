@@ -129,9 +129,9 @@ class BergamotFinder(BundlePipe):
             raise BergamotError(Errors.B130.format(name=self.name))
         bundle = FileBundle.temporary()
         FileBundle(finder()).copy_to(bundle.path)
-        self.take(bundle)
+        self.set_files(bundle)
 
-    def take(self, bundle: FileBundle) -> "BergamotFinder":
+    def set_files(self, bundle: FileBundle) -> "BergamotFinder":
         """Take a trained finder's files."""
         facts = {key: self.settings[key] for key in ("device", "precision")}
         self._tagger = Tagger.open(bundle.path, **facts)

@@ -53,18 +53,18 @@ class AliasIndex:
         manifest: dict[str, Any],
         engine: Engine,
         *,
-        like: "AliasIndex | None" = None,
+        base: "AliasIndex | None" = None,
     ) -> None:
         self.path = path
         self.manifest = manifest
         self.engine = engine
-        self.like = like
+        self.base = base
         self.table = ConceptTable.open(path / "concepts", checksums=False)
         self.strings: pa.Array = read_arrow(path / "strings.arrow").column(0).combine_chunks()
         self.indptr = np.load(path / "postings_indptr.npy", mmap_mode="r")
         self.postings = np.load(path / "postings.npy", mmap_mode="r")
         self.lexical: LexicalIndex = LexicalIndex.open(
-            path / "lexical", like=like.lexical if like else None
+            path / "lexical", base=base.lexical if base else None
         )
         self.vector_indptr = np.load(path / "vector_indptr.npy", mmap_mode="r")
         self.vector_strings = np.load(path / "vector_strings.npy", mmap_mode="r")
@@ -72,7 +72,7 @@ class AliasIndex:
         languages = self.table.column("aliases", "language")
         names = languages.dictionary.to_pylist()
         count = len(self.vector_indptr) - 1
-        self.bias: LanguageBias = like.bias if like else LanguageBias.open(path, names, count=count)
+        self.bias: LanguageBias = base.bias if base else LanguageBias.open(path, names, count=count)
         self._languages = self.bias.codes(names)
         self._language_of = languages.indices.to_numpy(zero_copy_only=True)
         self.keys = np.load(path / "keys.npy", mmap_mode="r")
@@ -85,11 +85,11 @@ class AliasIndex:
         *,
         ef_search: int = 100,
         checksums: bool = True,
-        like: "AliasIndex | None" = None,
+        base: "AliasIndex | None" = None,
     ) -> "AliasIndex":
         """Open an index.
 
-        like (AliasIndex | None): Index that it was built like.
+        base (AliasIndex | None): Index that it was built base.
         RAISES (BergamotError): If a file is missing, truncated, changed or of another version.
         """
         path = Path(path)
@@ -100,7 +100,7 @@ class AliasIndex:
             if manifest.get("components"):
                 raise BergamotError(Errors.B044.format(path=path))
             engine = engine_class(manifest["engine"]).open(path / "engine", ef_search=ef_search)
-        return cls(path, manifest, engine, like=like)
+        return cls(path, manifest, engine, base=base)
 
     @classmethod
     def build(
@@ -114,7 +114,7 @@ class AliasIndex:
         settings: dict[str, Any] | None = None,
         vectors: Path | str | None = None,
         dtype: str = "float32",
-        like: "AliasIndex | None" = None,
+        base: "AliasIndex | None" = None,
         progress: bool = False,
     ) -> dict[str, Any]:
         """Embed every distinct alias of a concept table and index it; return the manifest.
@@ -124,14 +124,14 @@ class AliasIndex:
         engine (str): "nmslib", "usearch" or "exact". settings (dict): Of the engine's `build`.
         vectors (Path | None): Folder that keeps the vectors, so that a killed build goes on where
             it was; None keeps none. dtype (str): Their type on disk, "float32" or "float16".
-        like (AliasIndex | None): Take the weights of 3-grams and the means of languages from
-            there, so that scores compare.
+        base (AliasIndex | None): Index whose weights of 3-grams and means of languages are taken,
+            so that scores of both compare.
         """
         require_engine(engine)
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
             strings = write_strings(folder, table)
-            LexicalIndex.build(folder / "lexical", strings, like=like.lexical if like else None)
+            LexicalIndex.build(folder / "lexical", strings, base=base.lexical if base else None)
             groups = group_names(encoder, strings)
             np.save(folder / "vector_indptr.npy", groups.indptr)
             np.save(folder / "vector_strings.npy", groups.members)
@@ -208,8 +208,8 @@ class AliasIndex:
             parts.append(self.engine.vectors(self.string_vectors[strings[known]]))
         if len(others):
             rest = [names[row] for row in others.tolist()]
-            if self.like is not None:
-                parts.append(self.like.embed(rest, encoder))
+            if self.base is not None:
+                parts.append(self.base.embed(rest, encoder))
             else:
                 parts.append(encoder.encode(rest))
         return np.concatenate(parts)[np.argsort(np.concatenate([known, others]))]

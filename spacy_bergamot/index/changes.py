@@ -61,7 +61,7 @@ class Changes:
             self.entries: list[Change] = [json.loads(line) for line in lines]
         self.added: AliasIndex | None = None
         if (path / "added").is_dir():
-            self.added = AliasIndex.open(path / "added", like=base, checksums=False)
+            self.added = AliasIndex.open(path / "added", base=base, checksums=False)
         gone = [entry for entry in self.entries if entry["action"] == "remove"]
         self.removed = _removed_rows(base.table, gone) if gone else None
 
@@ -90,7 +90,7 @@ class Changes:
             (TUI that the knowledge base has) and "definition".
         RAISES (ChangeError): B051, naming the change and what is wrong with it.
         """
-        entries = _settled(before.entries if before else [], changes, base.table)
+        entries = _normalised(before.entries if before else [], changes, base.table)
         added = [entry for entry in entries if entry["action"] == "add"]
         with atomic_folder(path) as folder, Scratch() as temporary:
             with (folder / "changes.jsonl").open("w", encoding="utf8", newline="\n") as lines:
@@ -105,7 +105,7 @@ class Changes:
                     encoder,
                     lm_fingerprint=base.manifest["lm_fingerprint"],
                     engine="exact",
-                    like=base,
+                    base=base,
                 )
             write_manifest(
                 folder,
@@ -123,7 +123,7 @@ class Changes:
         return {"added": added, "removed": len(self.entries) - added}
 
 
-def _settled(
+def _normalised(
     before: list[Change], changes: Iterable[Mapping[str, Any]], table: ConceptTable
 ) -> list[Change]:
     """Return what remains of changes once each has had its effect on those before it.

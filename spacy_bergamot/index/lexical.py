@@ -26,7 +26,7 @@ _PER_GRAM_NAME = 300_000  # names for which one more occurrence is asked of a gr
 class LexicalIndex:
     """Exact search by shared character 3-grams; open it with `LexicalIndex.open`."""
 
-    def __init__(self, folder: Path, *, like: "LexicalIndex | None" = None) -> None:
+    def __init__(self, folder: Path, *, base: "LexicalIndex | None" = None) -> None:
         from scipy.sparse import csr_matrix
 
         # Copy on write, though nothing is written: the product takes no read-only arrays.
@@ -37,25 +37,26 @@ class LexicalIndex:
         self.grams, indptr, names, weights, count = parts
         self._unknown = float(_idf(np.zeros(1), int(count))[0])
         self.idf = _idf(np.diff(indptr), int(count))
-        self._like = like
-        if like is not None:
-            self.idf = like.idf_of(self.grams)
+        self._base = base
+        if base is not None:
+            self.idf = base.idf_of(self.grams)
         self._matrix = csr_matrix((len(self.grams), int(count)), dtype=np.float32)
         self._matrix.indptr, self._matrix.indices, self._matrix.data = indptr, names, weights
 
     @classmethod
-    def open(cls, folder: Path, *, like: "LexicalIndex | None" = None) -> "LexicalIndex":
-        """Map an index. like (LexicalIndex | None): What it was built like."""
-        return cls(folder, like=like)
+    def open(cls, folder: Path, *, base: "LexicalIndex | None" = None) -> "LexicalIndex":
+        """Map an index. base (LexicalIndex | None): As of `build`."""
+        return cls(folder, base=base)
 
     @staticmethod
-    def build(folder: Path, names: pa.Array, *, like: "LexicalIndex | None" = None) -> None:
+    def build(folder: Path, names: pa.Array, *, base: "LexicalIndex | None" = None) -> None:
         """Index names in normal form; a name's id is its row.
 
         Grams of fewer than one name in 300,000 are left out. The index is written where it is
         mapped, 8 bytes for a gram of a name; in memory are the grams of 200,000 names at a time.
 
-        like (LexicalIndex | None): Weigh grams as there, so that scores of both compare.
+        base (LexicalIndex | None): Index whose weights of grams are taken, so that scores of both
+            compare.
         """
         folder.mkdir(parents=True, exist_ok=True)
         grams, total = _count(names)
@@ -64,7 +65,7 @@ class LexicalIndex:
         size = int(total.sum())
         number = np.int32 if max(size, len(names)) < 2**31 else np.int64
         indptr = np.concatenate([[0], np.cumsum(total)]).astype(number)
-        idf = _idf(total, len(names)) if like is None else like.idf_of(grams)
+        idf = _idf(total, len(names)) if base is None else base.idf_of(grams)
         owned = mapped_array(folder / "names.npy", number, (size,))
         weights = mapped_array(folder / "weights.npy", np.float32, (size,))
         place = indptr[:-1].astype(np.int64)
@@ -75,15 +76,15 @@ class LexicalIndex:
             positions, owners = positions[known], owners[known]
             if not len(owners):
                 continue
-            base = int(owners[0])
-            norms = np.sqrt(np.bincount(owners - base, idf[positions].astype(float) ** 2))
+            lowest = int(owners[0])
+            norms = np.sqrt(np.bincount(owners - lowest, idf[positions].astype(float) ** 2))
             order = np.argsort(positions, kind="stable")
             positions, owners = positions[order], owners[order]
             distinct, start, count = np.unique(positions, return_index=True, return_counts=True)
             within = np.arange(len(positions)) - np.repeat(start, count)
             target = np.repeat(place[distinct], count) + within
             owned[target] = owners
-            weights[target] = idf[positions] / norms[owners - base]
+            weights[target] = idf[positions] / norms[owners - lowest]
             place[distinct] += count
         owned.flush()
         weights.flush()
@@ -145,7 +146,7 @@ class LexicalIndex:
         """
         keys = np.unique(gram_keys([name])[0])
         positions, known = self._positions(keys)
-        norm = self._norm(positions, known) if self._like is None else self._like.norm(keys)
+        norm = self._norm(positions, known) if self._base is None else self._base.norm(keys)
         scores = np.zeros(len(ids), dtype=np.float32)
         matrix = self._matrix
         for position in positions[known]:
@@ -164,7 +165,7 @@ class LexicalIndex:
         for name in names:
             keys = np.unique(gram_keys([name])[0])
             positions, known = self._positions(keys)
-            norm = self._norm(positions, known) if self._like is None else self._like.norm(keys)
+            norm = self._norm(positions, known) if self._base is None else self._base.norm(keys)
             positions = positions[known]
             columns.append(positions)
             values.append(self.idf[positions] / max(norm, 1e-12))

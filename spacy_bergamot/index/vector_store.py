@@ -113,7 +113,7 @@ def fill(
     processes: int = 1,
     progress: bool = False,
 ) -> int:
-    """Encode the shards that are missing; of several processes each takes every so-manieth.
+    """Encode the shards that are missing; of n processes each takes every n-th.
 
     RETURNS (int): Shards that were found whole.
     RAISES (BergamotError): B040 if the folder holds other vectors.

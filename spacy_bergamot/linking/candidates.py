@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spacy_bergamot.encoder.text_encoder import Encodes, EncodesOnce, TextEncoder
+from spacy_bergamot.encoder.text_encoder import CachingEncoder, Encodes, TextEncoder
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.linking.filters import CandidateFilter, Masks
 from spacy_bergamot.linking.generators import EnsembleGenerator, Generator
@@ -150,7 +150,7 @@ class CandidateGenerator:
         beside (list[Found] | None): What another generator found, with which this one's candidates
             are to be compared.
         """
-        encoder = EncodesOnce(encoder or self.encoder)
+        encoder = CachingEncoder(encoder or self.encoder)
         names = [normalize(mention) for mention, _ in mentions]
         labels = [label for _, label in mentions]
         parts: list[dict[str, Chosen]] = [{} for _ in mentions]
@@ -170,7 +170,7 @@ class CandidateGenerator:
     def rank(self, found: Found) -> list[Ranked]:
         """Return the best k candidates, best first."""
         if found.pool is None or found.scored is None:
-            return self._ordered(self._united(found.parts))
+            return self._ordered(self._merged(found.parts))
         return self._ordered(self._by_rescoring(found.pool, found.scored))
 
     def dropped(self, mention: str, label: str = "") -> list[Dropped]:
@@ -230,7 +230,7 @@ class CandidateGenerator:
             entries.append(Entry(scores[row], key, concepts[row], alias, names, each))
         return entries
 
-    def _united(self, parts: dict[str, Chosen]) -> list[Entry]:
+    def _merged(self, parts: dict[str, Chosen]) -> list[Entry]:
         """Combine the generators' concepts by weighted score."""
         weights = {key: self.ensemble.weight(key) for key in parts}
         found: dict[int, dict[str, tuple[float, int]]] = {}

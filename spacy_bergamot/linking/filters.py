@@ -54,7 +54,9 @@ class CandidateFilter:
             if not any(concept_id in table for table in tables):
                 tables[0].row(concept_id)
 
-    def of_added(self, base: ConceptTable, added: ConceptTable) -> "CandidateFilter | None":
+    def for_added_concepts(
+        self, base: ConceptTable, added: ConceptTable
+    ) -> "CandidateFilter | None":
         """Return what it means for added concepts, which have no graph; None if it allows none."""
         if not self.concepts and not self.descendants_of:
             return self

@@ -1,4 +1,4 @@
-"""What a linker can be told."""
+"""Settings of the linker."""
 
 import re
 from collections.abc import Callable, Mapping

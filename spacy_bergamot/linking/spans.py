@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from spacy.pipeline import EntityLinker
 from spacy.tokens import Doc, Span
 
-Place = tuple[int, int, int]
+SpanKey = tuple[int, int, int]
 """Start, end and label of a span."""
 
 
@@ -21,12 +21,12 @@ def is_linked(span: Span) -> bool:
     return bool(span.kb_id_) and span.kb_id_ != EntityLinker.NIL
 
 
-def place_of(span: Span) -> Place:
+def span_key(span: Span) -> SpanKey:
     """Return where a span is, and what it is labelled with."""
     return span.start, span.end, span.label
 
 
-def write_links(doc: Doc, links: Mapping[Place, str], spans_key: str | None = None) -> None:
+def write_links(doc: Doc, links: Mapping[SpanKey, str], spans_key: str | None = None) -> None:
     """Write concept ids where they last: on tokens for entities, on new spans in a group.
 
     `ent.kb_id_` of an entity is lost when it is set, and a group's spans are copies.
@@ -38,7 +38,7 @@ def write_links(doc: Doc, links: Mapping[Place, str], spans_key: str | None = No
     elif spans_key in doc.spans:
         group = doc.spans[spans_key]
         for position, span in enumerate(group):
-            link = links.get(place_of(span))
+            link = links.get(span_key(span))
             if link is not None:
                 group[position] = Span(
                     doc, span.start, span.end, label=span.label, kb_id=link, span_id=span.id
@@ -48,7 +48,7 @@ def write_links(doc: Doc, links: Mapping[Place, str], spans_key: str | None = No
 def unlinked(doc: Doc, spans_key: str | None = None) -> Doc:
     """Return a copy of a document whose mentions have no concept ids."""
     copy = doc.copy()
-    plain = [Span(copy, *place_of(span)) for span in spans_of(doc, spans_key)]
+    plain = [Span(copy, *span_key(span)) for span in spans_of(doc, spans_key)]
     if spans_key is None:
         copy.set_ents(plain)
     else:

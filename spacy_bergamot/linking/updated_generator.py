@@ -5,7 +5,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from spacy_bergamot.encoder.text_encoder import EncodesOnce, TextEncoder
+from spacy_bergamot.encoder.text_encoder import CachingEncoder, TextEncoder
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.changes import Changes
 from spacy_bergamot.linking.candidates import Candidate, CandidateGenerator, Dropped, Ranked
@@ -33,7 +33,7 @@ def make_generator(
     base = CandidateGenerator(encoder, index, allowed, k=k, generator=generator, removed=removed)
     if changes is None or changes.added is None:
         return base
-    allowed_here = allowed.of_added(index.table, changes.added.table)
+    allowed_here = allowed.for_added_concepts(index.table, changes.added.table)
     if allowed_here is None:
         return base
     added = CandidateGenerator(encoder, changes.added, allowed_here, k=k, generator=generator)
@@ -60,17 +60,17 @@ class UpdatedGenerator:
 
     def generate(self, mentions: Sequence[tuple[str, str]]) -> list[list[Candidate]]:
         """Return the candidates of (mention, entity label) pairs, best first."""
-        encoder = EncodesOnce(self.encoder)
+        encoder = CachingEncoder(self.encoder)
         found = self.base.find(mentions, encoder=encoder)
         added = self.added.find(mentions, encoder=encoder, beside=found)
         ranked = zip(map(self.base.rank, found), map(self.added.rank, added), strict=True)
-        return [self._united(*pair) for pair in ranked]
+        return [self._merged(*pair) for pair in ranked]
 
     def dropped(self, mention: str, label: str = "") -> list[Dropped]:
         """Return what the generators find for a mention and the filters drop, and why."""
         return [*self.base.dropped(mention, label), *self.added.dropped(mention, label)]
 
-    def _united(self, found: list[Ranked], added: list[Ranked]) -> list[Candidate]:
+    def _merged(self, found: list[Ranked], added: list[Ranked]) -> list[Candidate]:
         best: dict[str, Ranked] = {}
         for ranked in [*found, *added]:
             known = best.setdefault(ranked.candidate.concept_id, ranked)

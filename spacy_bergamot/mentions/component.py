@@ -179,9 +179,9 @@ class BergamotMentions(BundlePipe):
             raise BergamotError(Errors.B038.format(name=self.name))
         bundle = FileBundle.temporary()
         MentionKeys.write(bundle.path, concepts())
-        self.take(bundle)
+        self.set_files(bundle)
 
-    def take(self, bundle: FileBundle) -> "BergamotMentions":
+    def set_files(self, bundle: FileBundle) -> "BergamotMentions":
         """Take a dictionary. RAISES (BergamotError): B033 if the settings do not fit it."""
         keys = MentionKeys(bundle.path)
         settings = self.settings

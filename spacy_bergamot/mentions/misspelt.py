@@ -71,18 +71,18 @@ class Spellings(NamedTuple):
         sizes = [sum(1 for _ in _spellings(*word)) for word in words]
         meant = string_keys(folded for _, _, folded in words)
         counts = np.fromiter(words.values(), dtype=np.int32, count=len(words))
-        return cls._settled(keys, np.repeat(meant, sizes), np.repeat(counts, sizes))
+        return cls._sorted(keys, np.repeat(meant, sizes), np.repeat(counts, sizes))
 
     def plus(self, other: "Spellings") -> "Spellings":
         """Return the spellings of the names of both."""
-        return self._settled(*map(np.concatenate, zip(self, other, strict=True)))
+        return self._sorted(*map(np.concatenate, zip(self, other, strict=True)))
 
     def minus(self, other: "Spellings") -> "Spellings":
         """Return the spellings less those of some of the names."""
         return self.plus(other._replace(counts=-other.counts))
 
     @classmethod
-    def _settled(cls, keys: np.ndarray, words: np.ndarray, counts: np.ndarray) -> "Spellings":
+    def _sorted(cls, keys: np.ndarray, words: np.ndarray, counts: np.ndarray) -> "Spellings":
         """Return one row for each spelling and word, in order; what no name has is gone."""
         order = np.lexsort((words, keys))
         keys, words, counts = keys[order], words[order], counts[order]

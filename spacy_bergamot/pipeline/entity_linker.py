@@ -59,7 +59,7 @@ class AliasKnowledgeBase(KnowledgeBase):
     def __len__(self) -> int:
         return 0 if self._parts is None else len(self._parts.kb)
 
-    def take(self, parts: LinkerParts) -> "AliasKnowledgeBase":
+    def set_parts(self, parts: LinkerParts) -> "AliasKnowledgeBase":
         """Take language model and index."""
         super().__init__(self.vocab, parts.encoder.dim)
         self._parts = parts
@@ -124,7 +124,9 @@ class AliasKnowledgeBase(KnowledgeBase):
 
     def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> "AliasKnowledgeBase":
         """Map language model and index."""
-        return self.take(LinkerParts.from_disk(path, self.settings, name=_NAME, exclude=exclude))
+        return self.set_parts(
+            LinkerParts.from_disk(path, self.settings, name=_NAME, exclude=exclude)
+        )
 
     def to_bytes(self, **kwargs: Any) -> bytes:
         """Return language model and index as msgpack."""
@@ -132,7 +134,7 @@ class AliasKnowledgeBase(KnowledgeBase):
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "AliasKnowledgeBase":
         """Restore language model and index."""
-        return self.take(LinkerParts.from_bytes(bytes_data, self.settings, name=_NAME))
+        return self.set_parts(LinkerParts.from_bytes(bytes_data, self.settings, name=_NAME))
 
     def __reduce__(self) -> tuple:
         reduced = self._parts.reduced() if self._parts is not None else {}
@@ -169,7 +171,7 @@ def knowledge_base(
         bundles = {part: FileBundle.temporary() for part in NEEDED}
         encoder(bundles[ENCODER].path)
         index(bundles[INDEX].path, bundles[ENCODER].path)
-        return kb.take(LinkerParts(bundles, kb.settings, name=_NAME))
+        return kb.set_parts(LinkerParts(bundles, kb.settings, name=_NAME))
 
     return load
 
@@ -271,5 +273,5 @@ def _unpickle(
 ) -> AliasKnowledgeBase:
     kb = AliasKnowledgeBase(vocab, entity_vector_length, settings=settings)
     if reduced:
-        kb.take(LinkerParts.restored(reduced, settings, name=_NAME))
+        kb.set_parts(LinkerParts.restored(reduced, settings, name=_NAME))
     return kb

@@ -22,7 +22,7 @@ from spacy_bergamot.linking.decision import NIL, Decision
 from spacy_bergamot.linking.look_up import LookUp
 from spacy_bergamot.linking.rerank import Mention
 from spacy_bergamot.linking.settings import LinkerSettings
-from spacy_bergamot.linking.spans import place_of, spans_of, unlinked, write_links
+from spacy_bergamot.linking.spans import span_key, spans_of, unlinked, write_links
 from spacy_bergamot.linking.updated_generator import UpdatedGenerator
 from spacy_bergamot.pipeline.dictionaries import changed_dictionaries, check_dictionaries
 from spacy_bergamot.pipeline.loaders import IndexLoader, LmLoader
@@ -115,11 +115,11 @@ class BergamotLinker(Pipe):
         known.update(zip(fresh, parts.generator.generate(fresh), strict=True) if fresh else ())
         self._cache.keep(known)
         return [
-            self._weighed(of, [known[key] for key in found])
+            self._rescore(of, [known[key] for key in found])
             for of, found in zip(mentions, keys, strict=True)
         ]
 
-    def _weighed(
+    def _rescore(
         self, mentions: list[Mention], candidates: list[list[Candidate]]
     ) -> list[list[Candidate]]:
         """Rerank the candidates of a document's mentions, and give them their probabilities."""
@@ -140,7 +140,7 @@ class BergamotLinker(Pipe):
                 kept = decision.links(candidates)[:most]
                 span._.kb_ents = [(c.concept_id, c.score) for c in kept]
                 span._.candidates = [candidate.to_dict() for candidate in candidates]
-                links[place_of(span)] = decision.concept_of(candidates)
+                links[span_key(span)] = decision.concept_of(candidates)
             doc._.bergamot = dict(self.parts.provenance)
             write_links(doc, links, self.settings.spans_key)
 
@@ -154,7 +154,7 @@ class BergamotLinker(Pipe):
         candidates = self.generator.generate([(text, self._look_up.label(label))])[0]
         start = max(context.find(mention), 0)
         asked = Mention(text, label, context or mention, start, start + len(mention))
-        candidates = self._weighed([asked], [candidates])[0]
+        candidates = self._rescore([asked], [candidates])[0]
         kept = {candidate.concept_id for candidate in candidates}
         dropped = self.generator.dropped(text, label)
         decision = Decision(self.settings, self.kb)
@@ -193,7 +193,7 @@ class BergamotLinker(Pipe):
         bundles = {part: FileBundle.temporary() for part in NEEDED}
         encoder(bundles[ENCODER].path)
         index(bundles[INDEX].path, bundles[ENCODER].path)
-        self.take(LinkerParts(bundles, self.settings, name=self.name))
+        self.set_parts(LinkerParts(bundles, self.settings, name=self.name))
 
     def update_index(self, changes: Iterable[Mapping[str, Any]]) -> None:
         """Add and remove concepts and aliases, all of them or none; saved with the pipeline.
@@ -206,11 +206,11 @@ class BergamotLinker(Pipe):
         """
         before, bundle = self.parts, FileBundle.temporary()
         Changes.write(bundle.path, before.index, before.encoder, changes, before=before.changes)
-        after = before.having(CHANGES, bundle, self.settings)
+        after = before.with_part(CHANGES, bundle, self.settings)
         dictionaries = changed_dictionaries(self, before, after)
-        self.take(after)
+        self.set_parts(after)
         for dictionary, changed in dictionaries:
-            dictionary.take(changed)
+            dictionary.set_files(changed)
 
     def calibrate(
         self, examples: Iterable[Example], *, precision: float | None = None
@@ -247,7 +247,7 @@ class BergamotLinker(Pipe):
         parts, bundle = self.parts, FileBundle.temporary()
         made = Calibration.fit(candidates, golds, parts.groups, precision=precision)
         made.save(bundle.path, index=parts.index.fingerprint, scoring=self.settings.scoring)
-        self.take(parts.having(CALIBRATION, bundle, self.settings))
+        self.set_parts(parts.with_part(CALIBRATION, bundle, self.settings))
         return made.report
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -257,7 +257,7 @@ class BergamotLinker(Pipe):
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
         """Map the parts from a folder and check them against each other."""
         parts = LinkerParts.from_disk(path, self.settings, name=self.name, exclude=exclude)
-        return self.take(check_dictionaries(self, parts))
+        return self.set_parts(check_dictionaries(self, parts))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the parts as msgpack."""
@@ -266,7 +266,7 @@ class BergamotLinker(Pipe):
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
         """Restore the parts into temporary folders of the component's own."""
         parts = LinkerParts.from_bytes(data, self.settings, name=self.name)
-        return self.take(check_dictionaries(self, parts))
+        return self.set_parts(check_dictionaries(self, parts))
 
     def __reduce__(self) -> tuple:
         """Pickle the files' path, or their bytes where the component owns them.
@@ -276,7 +276,7 @@ class BergamotLinker(Pipe):
         reduced = self._parts.reduced() if self._parts is not None else {}
         return _unpickle, (self.vocab, self.name, self.settings, reduced)
 
-    def take(self, parts: LinkerParts) -> "BergamotLinker":
+    def set_parts(self, parts: LinkerParts) -> "BergamotLinker":
         """Take language model, index and what belongs to them."""
         self._parts = parts
         self._cache = Recent(self.settings.cache_size)
@@ -293,13 +293,13 @@ class BergamotLinker(Pipe):
     def _with_golds(self, reference: Doc) -> tuple[Doc, list[str]]:
         """Return the document with its mentions as if unlinked, and the kb id of each."""
         key = self.settings.spans_key
-        golds = {place_of(span): span.kb_id_ for span in spans_of(reference, key)}
+        golds = {span_key(span): span.kb_id_ for span in spans_of(reference, key)}
         doc = unlinked(reference, key)
-        return doc, [golds[place_of(span)] for span in self._look_up.spans(doc)]
+        return doc, [golds[span_key(span)] for span in self._look_up.spans(doc)]
 
 
 def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict) -> BergamotLinker:
     linker = BergamotLinker(vocab, name, settings=settings)
     if reduced:
-        linker.take(LinkerParts.restored(reduced, settings, name=name))
+        linker.set_parts(LinkerParts.restored(reduced, settings, name=name))
     return linker

@@ -82,7 +82,7 @@ class LinkerParts:
             hidden=aliases,
         )
 
-    def having(self, part: str, bundle: FileBundle, settings: LinkerSettings) -> "LinkerParts":
+    def with_part(self, part: str, bundle: FileBundle, settings: LinkerSettings) -> "LinkerParts":
         """Return the same with another part, changes or calibration."""
         return LinkerParts({**self.bundles, part: bundle}, settings, name=self.name, before=self)
 
@@ -113,7 +113,7 @@ class LinkerParts:
         return cls(bundles, settings, name=name)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save each part whole or not at all; parts of before that are no more are removed."""
+        """Save each part whole or not at all, and remove optional parts that are there no more."""
         for part in ALL:
             if part in self.bundles and part not in exclude:
                 self.bundles[part].copy_to(Path(path) / part)

@@ -26,7 +26,7 @@ class BundlePipe(Pipe, ABC):
         self.bundle: FileBundle | None = None
 
     @abstractmethod
-    def take(self, bundle: FileBundle) -> "BundlePipe":
+    def set_files(self, bundle: FileBundle) -> "BundlePipe":
         """Take files."""
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -35,7 +35,7 @@ class BundlePipe(Pipe, ABC):
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BundlePipe":
         """Map the files."""
-        return self.take(FileBundle(Path(path)))
+        return self.set_files(FileBundle(Path(path)))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the files as msgpack."""
@@ -48,7 +48,7 @@ class BundlePipe(Pipe, ABC):
         except (ValueError, TypeError, AttributeError) as reason:
             message = Errors.B035.format(path="The bytes", name=self.name, reason=repr(reason))
             raise BergamotError(message) from None
-        return self.take(bundle)
+        return self.set_files(bundle)
 
     def __reduce__(self) -> tuple:
         """Pickle the files' path, or their bytes where the component owns them."""
@@ -68,5 +68,7 @@ def _unpickle(
 ) -> Any:
     pipe = kind(vocab, name, **settings)
     if saved is not None:
-        pipe.take(FileBundle(saved) if isinstance(saved, Path) else FileBundle.from_bytes(saved))
+        pipe.set_files(
+            FileBundle(saved) if isinstance(saved, Path) else FileBundle.from_bytes(saved)
+        )
     return pipe

@@ -99,7 +99,7 @@ def silver_cli(
     nlp = load_pipeline(str(pipeline))
     found = None
     if finder is not None:
-        found = BergamotFinder(nlp.vocab, spans_key=SPANS).take(FileBundle(finder))
+        found = BergamotFinder(nlp.vocab, spans_key=SPANS).set_files(FileBundle(finder))
     counts: Counter[str] = Counter()
     store = DocBin(store_user_data=True)
     for doc in Marker(nlp, found, label).mark(_texts(texts, language, text_column, limit, counts)):

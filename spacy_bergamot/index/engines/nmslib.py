@@ -57,8 +57,9 @@ class NmslibEngine:
     ) -> None:
         """Build the graph of unit vectors, float32 (n, d), and save it.
 
-        m (int): Links a node. ef_construction (int): Candidates while linking.
-        threads (int): 0 for one a core, or one for a small graph: threads that begin a graph
+        m (int): HNSW's M, neighbours of a node in the graph.
+        ef_construction (int): Nodes that are compared while a new one finds its neighbours.
+        threads (int): 0 for one per core, or one for a small graph: threads that begin a graph
             together lose some of its nodes. It is the same on every run only with 1.
         """
         count, dim = vectors.shape

@@ -45,7 +45,8 @@ class UsearchEngine:
     ) -> None:
         """Build the graph of unit vectors, float32 (n, d), and save it.
 
-        m (int): Links a node. ef_construction (int): Candidates while linking.
+        m (int): HNSW's M, neighbours of a node in the graph.
+        ef_construction (int): Nodes that are compared while a new one finds its neighbours.
         dtype (str): "f32", "bf16", "f16" or "i8", of the stored vectors.
         threads (int): As `NmslibEngine.build` takes it.
         RAISES (BergamotError): B039 for an unknown dtype.

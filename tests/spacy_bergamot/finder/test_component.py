@@ -121,7 +121,7 @@ def test_what_is_unlikely_is_not_marked(nlp, monkeypatch):
 def test_spans_of_ones_own(folder, monkeypatch):
     nlp = spacy.blank("xx")
     pipe = nlp.add_pipe("bergamot_finder", config={"spans_key": "found"})
-    pipe.take(FileBundle(folder))
+    pipe.set_files(FileBundle(folder))
     says(pipe, {"cold": "B-DISO"}, monkeypatch)
     doc = nlp("cold")
     assert [(span.text, span.label_) for span in doc.spans["found"]] == [("cold", "DISO")]
@@ -160,7 +160,7 @@ def test_a_document_that_fails_takes_no_other_with_it(nlp, monkeypatch):
 
 def test_a_pipeline_says_what_it_finds(folder, make_nlp, tmp_path):
     nlp = make_nlp()
-    nlp.add_pipe("bergamot_finder", before="bergamot_linker").take(FileBundle(folder))
+    nlp.add_pipe("bergamot_finder", before="bergamot_linker").set_files(FileBundle(folder))
     nlp.to_disk(tmp_path / "p")
     result = CliRunner().invoke(bergamot, ["info", str(tmp_path / "p")])
     assert "bergamot_finder finds DISO, PROC" in result.output
@@ -178,7 +178,7 @@ def test_a_changed_file_is_refused(nlp, folder, tmp_path):
         spacy.blank("xx").add_pipe("bergamot_finder")(nlp.make_doc("fever"))
     half = spacy.blank("xx").add_pipe("bergamot_finder", config={"precision": "fp16"})
     with pytest.raises(BergamotError, match="B014"):
-        half.take(FileBundle(folder))
+        half.set_files(FileBundle(folder))
     with pytest.raises(BergamotError, match="B130"):
         spacy.blank("xx").add_pipe("bergamot_finder").initialize(lambda: [])
 

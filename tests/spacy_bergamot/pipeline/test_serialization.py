@@ -237,7 +237,7 @@ def test_a_pipeline_that_is_dropped_gives_its_memory_back_at_once(saved):
     references = [weakref.ref(linker.parts), weakref.ref(linker.parts.index)]
     gc.disable()
     try:
-        linker.take(linker.parts.restored(linker.parts.reduced(), linker.settings, name="x"))
+        linker.set_parts(linker.parts.restored(linker.parts.reduced(), linker.settings, name="x"))
         assert [reference() for reference in references] == [None, None]
     finally:
         gc.enable()
