@@ -4,7 +4,14 @@ from typing import Any
 
 
 class BergamotError(ValueError):
-    """An error that the user can mend; its text names the culprit and the remedy."""
+    """An error that the user can mend; its text names the culprit and the remedy.
+
+    message (str): One of `Errors`.
+    values (Any): What its braces name.
+    """
+
+    def __init__(self, message: str, /, **values: Any) -> None:
+        super().__init__(message.format(**values) if values else message)
 
 
 class Coded(type):

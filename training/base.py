@@ -75,8 +75,8 @@ def _check_vectors(folder: Path, name: str) -> None:
     try:
         vectors = encoder.encode(["heart", "myocardial infarction"])
     except Exception as reason:
-        message = Errors.T206.format(name=name, reason=f"it encodes no names ({reason})")
-        raise BergamotError(message) from reason
+        raise BergamotError(
+            Errors.T206, name=name, reason=f"it encodes no names ({reason})"
+        ) from reason
     if not np.isfinite(vectors).all():
-        message = Errors.T206.format(name=name, reason="its vectors are not finite")
-        raise BergamotError(message)
+        raise BergamotError(Errors.T206, name=name, reason="its vectors are not finite")

@@ -87,4 +87,4 @@ def _some(lines: Iterator[Line], path: Path) -> Iterator[Line]:
         found = found or normalize(line[1]) != normalize(line[2])
         yield line
     if not found:
-        raise BergamotError(Errors.T240.format(path=path))
+        raise BergamotError(Errors.T240, path=path)

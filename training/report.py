@@ -28,10 +28,10 @@ def report(metrics: Path, packages: Path) -> str:
     RAISES (BergamotError): T301 without the metrics, T307 without a wheel.
     """
     if not metrics.is_file():
-        raise BergamotError(Errors.T301.format(path=metrics))
+        raise BergamotError(Errors.T301, path=metrics)
     wheels = sorted(packages.glob("*.whl"), key=lambda wheel: wheel.stat().st_mtime)
     if not wheels:
-        raise BergamotError(Errors.T307.format(path=packages))
+        raise BergamotError(Errors.T307, path=packages)
     scores = json.loads(metrics.read_text(encoding="utf8"))
     if "partial_mention" in scores:
         table = render_links(scores)

@@ -36,5 +36,5 @@ def kb_cli(
         except ImportError as reason:
             extra = '"spacy_bergamot[kb]"'
             facts = {"step": "Reading a knowledge base", "packages": extra, "reason": reason}
-            raise BergamotError(Errors.B109.format(**facts)) from None
+            raise BergamotError(Errors.B109, **facts) from None
         typer.echo(table_of(sources, output, languages=languages, vocabularies=vocabularies))

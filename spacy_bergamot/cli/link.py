@@ -121,7 +121,7 @@ def export_cli(
         found = Source.at(source)
         if found.kind is not Kind.spacy:
             reason = "these texts are not linked"
-            raise BergamotError(Errors.B105.format(path=source, reason=reason))
+            raise BergamotError(Errors.B105, path=source, reason=reason)
         form = form_of(output, form)
         uris = _systems(systems)
         import_code(code)
@@ -178,4 +178,4 @@ def _linked_ones(docs: Iterable[Linked], source: Path, key: str | None) -> Itera
         yield linked
     if mentions and not known:
         reason = "no mention in it has ever been linked"
-        raise BergamotError(Errors.B105.format(path=source, reason=reason))
+        raise BergamotError(Errors.B105, path=source, reason=reason)

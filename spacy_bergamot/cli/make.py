@@ -92,7 +92,7 @@ def _without_linker(pipeline: str, *, replace: bool) -> Language:
     nlp = load_pipeline(pipeline)
     linkers = [key for key, factory in nlp.pipe_factories.items() if factory == FACTORY]
     if linkers and not replace:
-        raise BergamotError(Errors.B107.format(name=pipeline, linker=linkers[0]))
+        raise BergamotError(Errors.B107, name=pipeline, linker=linkers[0])
     for key in linkers:
         nlp.remove_pipe(key)
     return nlp
@@ -120,10 +120,12 @@ def update_cli(
             linker.update_index(entries)
         except ChangeError as error:
             number, text = lines[error.number - 1]
-            message = Errors.B051.format(
-                number=f"{error.number} ({changes}:{number})", entry=text[:80], reason=error.reason
-            )
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.B051,
+                number=f"{error.number} ({changes}:{number})",
+                entry=text[:80],
+                reason=error.reason,
+            ) from None
         _save(nlp, output)
         counts = linker.parts.changes.counts if linker.parts.changes else {}
         typer.echo(f"{output}: {name} with {counts}", err=True)
@@ -212,7 +214,7 @@ def _threshold(report: dict[str, Any], precision: float | None) -> dict[str, flo
         return dict(report["best"])
     found = report["thresholds"][f"{precision:g}"]
     if found is None:
-        raise BergamotError(Errors.B056.format(precision=precision))
+        raise BergamotError(Errors.B056, precision=precision)
     return dict(found)
 
 
@@ -228,8 +230,9 @@ def _json(path: Path, number: int, line: str) -> dict[str, Any]:
         if not isinstance(entry, dict):
             raise ValueError("not an object")
     except (ValueError, RecursionError) as reason:
-        message = Errors.B057.format(path=path, line=number, reason=reason, text=line[:80])
-        raise BergamotError(message) from None
+        raise BergamotError(
+            Errors.B057, path=path, line=number, reason=reason, text=line[:80]
+        ) from None
     return entry
 
 
@@ -242,8 +245,7 @@ def _read_queries(path: Path) -> Iterator[Name]:
             continue
         if not bars or not mention.strip():
             reason = "CUI||mention is wanted"
-            message = Errors.B057.format(path=path, line=number, reason=reason, text=line[:80])
-            raise BergamotError(message)
+            raise BergamotError(Errors.B057, path=path, line=number, reason=reason, text=line[:80])
         yield frozenset(concepts.replace("+", "|").split("|")) - {EntityLinker.NIL, ""}, mention
 
 
@@ -278,8 +280,9 @@ def _read_gold(path: Path, nlp: Language) -> Iterator[Example]:
                 raise ValueError(f"{outside} lies outside the text")
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             reason = f"{error} is missing" if isinstance(error, KeyError) else error
-            message = Errors.B057.format(path=path, line=number, reason=reason, text=line[:80])
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.B057, path=path, line=number, reason=reason, text=line[:80]
+            ) from None
         if linker.settings.spans_key is None:
             doc.ents = spacy.util.filter_spans(spans)
         else:

@@ -69,14 +69,13 @@ def form_of(output: Path, form: Form | None) -> Form:
         every = dict.fromkeys(ending for endings in ENDINGS.values() for ending in endings)
         endings = ENDINGS[form] if form else (*every, "any folder with --format brat")
         what = form.value if form else "documents"
-        message = Errors.B103.format(form=what, path=output, endings=", ".join(endings))
-        raise BergamotError(message)
+        raise BergamotError(Errors.B103, form=what, path=output, endings=", ".join(endings))
     if form is Form.brat:
         prepare_folder(output)
         if output.is_dir() and any(output.iterdir()):
-            raise BergamotError(Errors.B101.format(path=output, reason="is not empty"))
+            raise BergamotError(Errors.B101, path=output, reason="is not empty")
     elif output.is_dir():
-        raise BergamotError(Errors.B101.format(path=output, reason="is a folder"))
+        raise BergamotError(Errors.B101, path=output, reason="is a folder")
     make_parent(output)
     return form
 
@@ -87,7 +86,7 @@ def prepare_folder(output: Path) -> None:
     RAISES (BergamotError): B101 if a file stands there, B007 if its folder cannot be made.
     """
     if output.exists() and not output.is_dir():
-        raise BergamotError(Errors.B101.format(path=output, reason="is a file, no folder"))
+        raise BergamotError(Errors.B101, path=output, reason="is a file, no folder")
     make_parent(output)
 
 
@@ -98,8 +97,7 @@ def make_parent(output: Path) -> None:
         if not os.access(output.parent, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as reason:
-        message = Errors.B007.format(path=output, reason=reason.strerror)
-        raise BergamotError(message) from None
+        raise BergamotError(Errors.B007, path=output, reason=reason.strerror) from None
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class Source:
         if path == STDIN:
             return cls((path,), kind or Kind.txt, path, text_column, lines)
         if not path.exists():
-            raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path."))
+            raise BergamotError(Errors.B001, path=path, remedy="Correct the path.")
         if path.is_dir():
             kind = kind or Kind.txt
             paths = tuple(file for file in sorted(path.rglob("*")) if _is(file, kind))
@@ -89,7 +89,7 @@ class Source:
             reason = f"it has no .{kind.value} file" if kind else "its ending is not known"
             names = ", ".join(f"{ending}, {ending}.gz" for ending in (".txt", ".jsonl", ".csv"))
             facts = {"reason": reason, "known": f"{names}, .tsv, .parquet, .spacy, a folder, -"}
-            raise BergamotError(Errors.B102.format(path=path, **facts))
+            raise BergamotError(Errors.B102, path=path, **facts)
         return cls(paths, kind, root, text_column, lines)
 
     def count(self) -> int | None:
@@ -173,9 +173,9 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             yield cast(IO[bytes], stream)
     except (gzip.BadGzipFile, EOFError, zlib.error) as reason:
-        raise BergamotError(Errors.B002.format(path=path, what="gzip", reason=reason)) from None
+        raise BergamotError(Errors.B002, path=path, what="gzip", reason=reason) from None
     except OSError as reason:
-        raise BergamotError(Errors.B091.format(path=path, reason=reason.strerror)) from None
+        raise BergamotError(Errors.B091, path=path, reason=reason.strerror) from None
 
 
 @contextmanager
@@ -189,7 +189,7 @@ def open_text(path: Path, *, newline: str | None = None) -> Iterator[TextIO]:
         try:
             yield text
         except UnicodeDecodeError as reason:
-            raise BergamotError(Errors.B049.format(path=path, reason=reason)) from None
+            raise BergamotError(Errors.B049, path=path, reason=reason) from None
         finally:
             text.detach()
 
@@ -204,7 +204,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             yield from decoded_lines(stream)
         except Malformed as reason:
             place = f"{path}:{reason.line}"
-            raise BergamotError(Errors.B049.format(path=place, reason=reason)) from None
+            raise BergamotError(Errors.B049, path=place, reason=reason) from None
 
 
 def parse_entry(
@@ -221,16 +221,16 @@ def parse_entry(
             raise ValueError("it has none")
     except ValueError as reason:
         facts = {"path": path, "line": number, "key": key, "reason": reason, "text": line[:80]}
-        raise BergamotError(Errors.B048.format(**facts)) from None
+        raise BergamotError(Errors.B048, **facts) from None
     return entry
 
 
 def check_file(path: Path) -> None:
     """Raise B001 if there is no such file, B108 if it is a folder."""
     if path.is_dir():
-        raise BergamotError(Errors.B108.format(path=path))
+        raise BergamotError(Errors.B108, path=path)
     if not path.is_file():
-        raise BergamotError(Errors.B001.format(path=path, remedy="Correct the path."))
+        raise BergamotError(Errors.B001, path=path, remedy="Correct the path.")
 
 
 def read_docbin(path: Path) -> DocBin:
@@ -242,8 +242,7 @@ def read_docbin(path: Path) -> DocBin:
     try:
         return DocBin().from_disk(path)
     except Exception as reason:  # zlib, msgpack and KeyError, whatever breaks first
-        message = Errors.B002.format(path=path, what="a DocBin", reason=repr(reason))
-        raise BergamotError(message) from None
+        raise BergamotError(Errors.B002, path=path, what="a DocBin", reason=repr(reason)) from None
 
 
 def _ending(path: Path) -> str:
@@ -266,8 +265,9 @@ def _table_rows(path: Path, kind: Kind, column: str) -> Iterator[Facts]:
                 row.pop(None, None)  # cells beyond the header
                 yield dict(row)
         except csv.Error as reason:
-            message = Errors.B057.format(path=path, line=rows.line_num, reason=reason, text="")
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.B057, path=path, line=rows.line_num, reason=reason, text=""
+            ) from None
         finally:
             csv.field_size_limit(before)  # it is the whole process's
 
@@ -279,7 +279,7 @@ def _parquet(path: Path) -> Any:
     try:
         return pq.ParquetFile(path)
     except pa.ArrowInvalid as reason:
-        raise BergamotError(Errors.B002.format(path=path, what="Parquet", reason=reason)) from None
+        raise BergamotError(Errors.B002, path=path, what="Parquet", reason=reason) from None
 
 
 def _parquet_rows(path: Path, column: str) -> Iterator[Facts]:
@@ -293,4 +293,4 @@ def _check_column(path: Path, column: str, columns: Any) -> None:
     if column not in columns:
         reason = f"it has no column '{column}' (--text-column)"
         names = f"columns {', '.join(columns)}" if columns else "no columns"
-        raise BergamotError(Errors.B102.format(path=path, reason=reason, known=names))
+        raise BergamotError(Errors.B102, path=path, reason=reason, known=names)

@@ -34,7 +34,7 @@ def check_folder(folder: Path) -> None:
     """
     missing = missing_files(Path(folder))
     if missing:
-        raise BergamotError(Errors.B010.format(path=folder, missing=", ".join(missing)))
+        raise BergamotError(Errors.B010, path=folder, missing=", ".join(missing))
     check_no_code(Path(folder))
 
 
@@ -49,7 +49,7 @@ def verify_files(folder: Path) -> None:
     manifest = read_manifest(folder, kind=LM_KIND, version=LM_VERSION, fields=LM_FIELDS)
     for name in listed(folder):
         if name not in manifest["files"] and name.endswith(_READ):
-            raise BergamotError(Errors.B112.format(path=folder / name))
+            raise BergamotError(Errors.B112, path=folder / name)
 
 
 def missing_files(folder: Path) -> list[str]:
@@ -62,7 +62,7 @@ def check_no_code(folder: Path) -> None:
     """Raise B083 if a folder wants Python code to be run that comes with it."""
     for path in (folder / name for name in _CONFIGS):
         if path.is_file() and (named := read_json(path, "a Hugging Face config").get("auto_map")):
-            raise BergamotError(Errors.B083.format(path=path, named=named))
+            raise BergamotError(Errors.B083, path=path, named=named)
 
 
 def open_model(folder: Path, **options: Any) -> Any:
@@ -84,14 +84,15 @@ def open_model(folder: Path, **options: Any) -> Any:
             **options,
         )
     except Exception as reason:
-        message = Errors.B002.format(path=folder, what="a language model", reason=reason)
-        raise BergamotError(message) from reason
+        raise BergamotError(
+            Errors.B002, path=folder, what="a language model", reason=reason
+        ) from reason
     missing = sorted(report["missing_keys"])
     poolers = [name for name in missing if "pooler" in name]
     if len(missing) > len(poolers):
         first = next(name for name in missing if name not in poolers)
         facts = {"path": folder, "family": type(model).__name__, "first": first}
-        raise BergamotError(Errors.B084.format(count=len(missing) - len(poolers), **facts))
+        raise BergamotError(Errors.B084, count=len(missing) - len(poolers), **facts)
     for name in poolers:  # many checkpoints have none, and nothing here uses it
         model.get_parameter(name).data.zero_()
     return model
@@ -112,7 +113,7 @@ def find_lm(name: str | Path) -> Path:
         if not any(folder.glob(_WEIGHTS)):
             folder = Path(snapshot_download(str(name), allow_patterns=["pytorch_model*.bin"]))
     except Exception as reason:
-        raise BergamotError(Errors.B104.format(name=name, reason=reason)) from reason
+        raise BergamotError(Errors.B104, name=name, reason=reason) from reason
     return folder
 
 
@@ -140,7 +141,7 @@ def place_lm(
     """
     if not (source / "config.json").is_file():
         missing = ", ".join(missing_files(source))
-        raise BergamotError(Errors.B010.format(path=source, missing=missing))
+        raise BergamotError(Errors.B010, path=source, missing=missing)
     check_no_code(source)
     verify_files(source)
     settings = EncoderSettings.read(
@@ -163,18 +164,17 @@ def _fast_tokenizer(source: Path) -> Any:
     if not (source / "tokenizer.json").is_file() and any(source.glob("*.model")):
         missing = [name for module, name in _SENTENCEPIECE.items() if not _is_installed(module)]
         if missing:
-            raise BergamotError(Errors.B085.format(path=source, packages=" ".join(missing)))
+            raise BergamotError(Errors.B085, path=source, packages=" ".join(missing))
         logger.info("Turning the SentencePiece model of %s into tokenizer.json", source)
     try:
         tokenizer = AutoTokenizer.from_pretrained(
             source, local_files_only=True, trust_remote_code=False, use_fast=True
         )
     except Exception as reason:
-        message = Errors.B002.format(path=source, what="a tokenizer", reason=reason)
-        raise BergamotError(message) from reason
+        raise BergamotError(Errors.B002, path=source, what="a tokenizer", reason=reason) from reason
     if not tokenizer.is_fast:
         none = f"transformers has no fast tokenizer for {type(tokenizer).__name__}"
-        raise BergamotError(Errors.B002.format(path=source, what="a tokenizer", reason=none))
+        raise BergamotError(Errors.B002, path=source, what="a tokenizer", reason=none)
     return tokenizer
 
 

@@ -67,10 +67,9 @@ def installed_weights() -> Path:
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         packages = f"--no-deps {PACKAGE}=={PACKAGE_VERSION}"
-        message = Errors.B109.format(
-            step=MULTILINGUAL, reason=f"No module named '{PACKAGE}'", packages=packages
+        raise BergamotError(
+            Errors.B109, step=MULTILINGUAL, reason=f"No module named '{PACKAGE}'", packages=packages
         )
-        raise BergamotError(message)
     return Path(spec.origin).parent / WEIGHTS
 
 
@@ -78,17 +77,16 @@ def check_weights(path: Path, expected: str | None) -> None:
     """Raise unless the file is there and is the one that is meant."""
     if not path.is_file():
         remedy = "It is the file of the weights; correct the path."
-        raise BergamotError(Errors.B001.format(path=path, remedy=remedy))
+        raise BergamotError(Errors.B001, path=path, remedy=remedy)
     found = sha256(path) if expected else None
     if found != expected:
         raise BergamotError(
-            Errors.B117.format(
-                path=path,
-                found=found,
-                expected=expected,
-                size=path.stat().st_size,
-                pip_name=f"{PACKAGE}=={PACKAGE_VERSION}",
-            )
+            Errors.B117,
+            path=path,
+            found=found,
+            expected=expected,
+            size=path.stat().st_size,
+            pip_name=f"{PACKAGE}=={PACKAGE_VERSION}",
         )
 
 
@@ -130,7 +128,7 @@ def make_bert(packed: PackedModel, *, dropout: float = 0.1) -> Any:
     found = {short: weights.size for short, weights in packed.tensors.items()}
     if found != expected:
         different = sorted({name for name, _ in found.items() ^ expected.items()})
-        raise BergamotError(Errors.B118.format(path=WEIGHTS, reason=f"tensors {different}"))
+        raise BergamotError(Errors.B118, path=WEIGHTS, reason=f"tensors {different}")
     state = {
         full: torch.from_numpy(packed.tensors[short].copy()).reshape(shapes[full])
         for short, full in names.items()

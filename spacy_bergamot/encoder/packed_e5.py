@@ -79,7 +79,7 @@ def read_packed(path: Path) -> PackedModel:
     try:
         return _Reader(data).model()
     except (struct.error, ValueError, IndexError) as reason:
-        raise BergamotError(Errors.B118.format(path=path, reason=reason)) from None
+        raise BergamotError(Errors.B118, path=path, reason=reason) from None
 
 
 class _Reader:

@@ -37,10 +37,10 @@ class EncoderSettings:
 
     def __post_init__(self) -> None:
         if self.pooling not in POOLINGS:
-            raise BergamotError(Errors.B011.format(value=self.pooling))
+            raise BergamotError(Errors.B011, value=self.pooling)
         if self.max_length < 1:
             facts = {"setting": "max_length", "value": self.max_length, "least": 1}
-            raise BergamotError(Errors.B037.format(**facts))
+            raise BergamotError(Errors.B037, **facts)
 
     @classmethod
     def read(
@@ -73,12 +73,13 @@ class EncoderSettings:
         else:
             said = _sentence_transformers(Path(folder), pooled=pooling is None)
         if "pooling" not in {**said, **given}:
-            raise BergamotError(Errors.B080.format(path=folder))
+            raise BergamotError(Errors.B080, path=folder)
         try:
             return cls(**{**said, **given})
         except TypeError as reason:
-            message = Errors.B002.format(path=path, what="encoder settings", reason=reason)
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.B002, path=path, what="encoder settings", reason=reason
+            ) from None
 
     def write(self, folder: Path) -> None:
         """Write bergamot.json."""
@@ -90,7 +91,7 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
     """Read a JSON object. RAISES (BergamotError): B002, with `what` it should be."""
     found = _parsed(path, what)
     if not isinstance(found, dict):
-        raise BergamotError(Errors.B002.format(path=path, what=what, reason="not an object"))
+        raise BergamotError(Errors.B002, path=path, what=what, reason="not an object")
     return found
 
 
@@ -124,11 +125,10 @@ def _pooling_folder(folder: Path) -> Path:
         places = {entry["type"].rpartition(".")[2]: entry["path"] for entry in modules}
     except (TypeError, KeyError, AttributeError) as reason:
         what = "sentence-transformers' modules"
-        message = Errors.B002.format(path=path, what=what, reason=repr(reason))
-        raise BergamotError(message) from None
+        raise BergamotError(Errors.B002, path=path, what=what, reason=repr(reason)) from None
     more = [name for name in places if name not in _MODULES]
     if more:
-        raise BergamotError(Errors.B082.format(path=path, modules=", ".join(more)))
+        raise BergamotError(Errors.B082, path=path, modules=", ".join(more))
     return folder / places.get("Pooling", "1_Pooling")
 
 
@@ -141,7 +141,7 @@ def _pooling(path: Path) -> str:
         modes = [_SWITCHES.get(name, name) for name in on if said[_SWITCH + name]]
     modes = [modes] if isinstance(modes, str) else list(modes)
     if len(modes) != 1 or modes[0] not in POOLINGS:
-        raise BergamotError(Errors.B081.format(path=path, modes=" and ".join(modes) or "none"))
+        raise BergamotError(Errors.B081, path=path, modes=" and ".join(modes) or "none")
     return str(modes[0])
 
 
@@ -149,4 +149,4 @@ def _parsed(path: Path, what: str) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf8"))
     except (OSError, ValueError, RecursionError) as reason:
-        raise BergamotError(Errors.B002.format(path=path, what=what, reason=reason)) from None
+        raise BergamotError(Errors.B002, path=path, what=what, reason=reason) from None

@@ -65,8 +65,7 @@ def open_tokenizer(folder: Path, max_length: int) -> "Tokenizer":
     try:
         tokenizer = Tokenizer.from_str(path.read_text(encoding="utf8"))
     except Exception as reason:  # tokenizers raises bare Exception on a malformed file
-        message = Errors.B002.format(path=path, what="a tokenizer", reason=reason)
-        raise BergamotError(message) from None
+        raise BergamotError(Errors.B002, path=path, what="a tokenizer", reason=reason) from None
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length)
     return tokenizer
@@ -87,7 +86,7 @@ def resolve_device(device: str) -> str:
     number = device.partition(":")[2]
     beyond = kind == "cuda" and number.isdigit() and int(number) >= torch.cuda.device_count()
     if not present.get(kind, False) or beyond:
-        raise BergamotError(Errors.B012.format(device=device))
+        raise BergamotError(Errors.B012, device=device)
     return device
 
 
@@ -147,7 +146,7 @@ class TextEncoder:
 
         if precision not in PRECISIONS:
             choices = ", ".join(PRECISIONS)
-            raise BergamotError(Errors.B014.format(value=precision, choices=choices))
+            raise BergamotError(Errors.B014, value=precision, choices=choices)
         folder, device = Path(folder), resolve_device(device)
         check_folder(folder)
         if verify:

@@ -105,7 +105,7 @@ class BergamotFinder(BundlePipe):
     def tagger(self) -> Tagger:
         """The token classifier. RAISES (BergamotError): B030 if there is none."""
         if self._tagger is None:
-            raise BergamotError(Errors.B030.format(name=self.name))
+            raise BergamotError(Errors.B030, name=self.name)
         return self._tagger
 
     def __call__(self, doc: Doc) -> Doc:
@@ -126,7 +126,7 @@ class BergamotFinder(BundlePipe):
     ) -> None:
         """Take a trained finder: spacy_bergamot.Finder.v1."""
         if finder is None:
-            raise BergamotError(Errors.B130.format(name=self.name))
+            raise BergamotError(Errors.B130, name=self.name)
         bundle = FileBundle.temporary()
         FileBundle(finder()).copy_to(bundle.path)
         self.set_files(bundle)

@@ -98,7 +98,7 @@ class AliasIndex:
             path, kind=KIND, version=VERSION, fields=_FIELDS, checksums=checksums
         ) as manifest:
             if manifest.get("components"):
-                raise BergamotError(Errors.B044.format(path=path))
+                raise BergamotError(Errors.B044, path=path)
             engine = engine_class(manifest["engine"]).open(path / "engine", ef_search=ef_search)
         return cls(path, manifest, engine, base=base)
 

@@ -30,7 +30,7 @@ def index_strings(table: ConceptTable) -> tuple[pa.Array, pa.Array, np.ndarray]:
     named = pa.array([has_letters(text.as_py()) for text in normal], type=pa.bool_())
     rows = np.flatnonzero(named.to_numpy(zero_copy_only=False)).astype(np.int32)
     if not len(rows):
-        raise BergamotError(Errors.B023.format(path=table.path))
+        raise BergamotError(Errors.B023, path=table.path)
     kept = normal.take(pa.array(rows))
     return kept.unique().sort(), kept, rows
 

@@ -55,7 +55,7 @@ class Changes:
             path, kind=KIND, version=VERSION, fields={"index": str}, checksums=checksums
         )
         if manifest["index"] != base.fingerprint:
-            raise BergamotError(Errors.B050.format(path=path))
+            raise BergamotError(Errors.B050, path=path)
         self.fingerprint: str = manifest["files"]["changes.jsonl"]["sha256"]
         with (path / "changes.jsonl").open(encoding="utf8", newline="\n") as lines:
             self.entries: list[Change] = [json.loads(line) for line in lines]

@@ -202,7 +202,7 @@ class KnowledgeBase:
         """Return the row in the table; None for an added concept, which has no relations."""
         row = self.table.find(concept_id)
         if row is None and concept_id not in self:
-            raise BergamotError(Errors.B013.format(value=concept_id, where=self.table.path))
+            raise BergamotError(Errors.B013, value=concept_id, where=self.table.path)
         return row
 
     def _alias_rows(self, concept_id: str) -> list[tuple[int, int]]:

@@ -94,7 +94,7 @@ def plan_of(
 ) -> Plan:
     """Return the plan for encoding strings. RAISES (BergamotError): B039 for an unknown dtype."""
     if dtype not in DTYPES:
-        raise BergamotError(Errors.B039.format(value=dtype, choices=", ".join(DTYPES)))
+        raise BergamotError(Errors.B039, value=dtype, choices=", ".join(DTYPES))
     digest = hashlib.sha256()
     for start in range(0, len(strings), SHARD):
         digest.update("\n".join(strings[start : start + SHARD].to_pylist()).encode())
@@ -165,7 +165,7 @@ def open_store(folder: Path, plan: Plan) -> VectorStore:
     missing = [n for n in range(plan.shards) if not is_whole(folder, plan, n)]
     if missing:
         raise BergamotError(
-            Errors.B041.format(path=folder, missing=len(missing), all=plan.shards, first=missing[0])
+            Errors.B041, path=folder, missing=len(missing), all=plan.shards, first=missing[0]
         )
     return VectorStore(folder, plan)
 
@@ -189,19 +189,20 @@ def _claim(folder: Path, plan: Plan) -> None:
     path = folder / PLAN
     if not path.is_file():
         if folder.is_dir() and any(not p.name.startswith(".") for p in folder.iterdir()):
-            raise BergamotError(Errors.B008.format(path=folder))
+            raise BergamotError(Errors.B008, path=folder)
         with atomic_file(path) as temporary:
             temporary.write_text(json.dumps(asdict(plan), indent=1) + "\n", encoding="utf8")
         return
     try:
         found = Plan(**json.loads(path.read_text(encoding="utf8")))
     except (ValueError, TypeError) as reason:
-        message = Errors.B002.format(path=path, what="a plan of vectors", reason=reason)
-        raise BergamotError(message) from None
+        raise BergamotError(
+            Errors.B002, path=path, what="a plan of vectors", reason=reason
+        ) from None
     if found != plan:
         mine, theirs = asdict(plan), asdict(found)
         differing = ", ".join(key for key in mine if mine[key] != theirs[key])
-        raise BergamotError(Errors.B040.format(path=folder, what=differing))
+        raise BergamotError(Errors.B040, path=folder, what=differing)
 
 
 def _save(folder: Path, plan: Plan, number: int, vectors: np.ndarray) -> None:

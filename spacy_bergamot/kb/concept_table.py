@@ -205,7 +205,7 @@ class ConceptTable:
         """Return the row of a concept id. RAISES (BergamotError): If it is unknown."""
         row = self.find(concept_id)
         if row is None:
-            raise BergamotError(Errors.B013.format(value=concept_id, where=self.path))
+            raise BergamotError(Errors.B013, value=concept_id, where=self.path)
         return row
 
     def concept_id(self, row: int) -> str:
@@ -310,6 +310,6 @@ def read_arrow(path: Path) -> pa.Table:
         return pa.ipc.open_file(pa.memory_map(str(path), "r")).read_all()
     except FileNotFoundError:
         remedy = "Rebuild the folder that it belongs to."
-        raise BergamotError(Errors.B001.format(path=path, remedy=remedy)) from None
+        raise BergamotError(Errors.B001, path=path, remedy=remedy) from None
     except pa.ArrowInvalid as reason:
-        raise BergamotError(Errors.B002.format(path=path, what="Arrow", reason=reason)) from None
+        raise BergamotError(Errors.B002, path=path, what="Arrow", reason=reason) from None

@@ -119,4 +119,4 @@ class _Bounded(io.RawIOBase):
 
     def _check(self, place: int) -> None:
         if place > self.most:
-            raise BergamotError(Errors.T238.format(path=self.path, most=self.most >> 20))
+            raise BergamotError(Errors.T238, path=self.path, most=self.most >> 20)

@@ -85,7 +85,7 @@ def read_atoms(
         texts["STR"].append(pl.Series(names.take(pa.array(sound))))
         texts["CODE"].append(pl.Series(rows.strings("CODE", kept)))
     if not conso.read:
-        raise BergamotError(Errors.T102.format(path=conso.source, reason="it is empty"))
+        raise BergamotError(Errors.T102, path=conso.source, reason="it is empty")
     if broken:
         shown = ", ".join(map(repr, broken))
         logger.warning("Dropping %d names with control characters: %s", dropped[_CONTROLS], shown)

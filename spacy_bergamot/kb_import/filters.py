@@ -98,6 +98,4 @@ def require_known(
     for value in wanted:
         if value not in known:
             choices = ", ".join(sorted(known))
-            raise BergamotError(
-                Errors.T110.format(path=path, what=what, value=value, choices=choices)
-            )
+            raise BergamotError(Errors.T110, path=path, what=what, value=value, choices=choices)

@@ -39,16 +39,16 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     RAISES (BergamotError): T301 for a missing one, T256 for a folder, T239 if it cannot be read.
     """
     if path.is_dir():
-        raise BergamotError(Errors.T256.format(path=path))
+        raise BergamotError(Errors.T256, path=path)
     if not path.exists():
-        raise BergamotError(Errors.T301.format(path=path))
+        raise BergamotError(Errors.T301, path=path)
     try:
         with path.open("rb") as stream:
             yield stream
     except OSError as reason:
-        raise BergamotError(Errors.T239.format(path=path, reason=reason.strerror)) from None
+        raise BergamotError(Errors.T239, path=path, reason=reason.strerror) from None
 
 
 def not_utf8(path: Path, reason: Malformed) -> BergamotError:
     """Return T304 with the line."""
-    return BergamotError(Errors.T304.format(path=f"{path}:{reason.line}", reason=reason))
+    return BergamotError(Errors.T304, path=f"{path}:{reason.line}", reason=reason)

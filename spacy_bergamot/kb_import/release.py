@@ -88,7 +88,7 @@ def find_tables(meta: Path) -> dict[str, Source]:
     if "MRCONSO" not in tables:
         inside = f"{meta} (MRCONSO.RRF in the archive)"
         path = inside if meta.is_file() else meta / "MRCONSO.RRF"
-        raise BergamotError(Errors.T101.format(path=path))
+        raise BergamotError(Errors.T101, path=path)
     return tables
 
 
@@ -100,7 +100,7 @@ def tables_in(path: Path) -> dict[str, Source]:
         with zipfile.ZipFile(path) as archive:
             members = archive.namelist()
     except (zipfile.BadZipFile, OSError) as reason:
-        raise BergamotError(Errors.T102.format(path=path, reason=reason)) from None
+        raise BergamotError(Errors.T102, path=path, reason=reason) from None
     return {
         table: Source(path, member)
         for member in members

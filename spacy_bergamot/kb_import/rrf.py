@@ -236,14 +236,13 @@ class RrfTable:
 
     def _too_many(self, shown: list[str]) -> BergamotError:
         return BergamotError(
-            Errors.T103.format(
-                path=self.source,
-                malformed=self.malformed,
-                read=self.read,
-                share=self.malformed / self.read,
-                allowed=self.max_malformed,
-                lines=self._listed(shown),
-            )
+            Errors.T103,
+            path=self.source,
+            malformed=self.malformed,
+            read=self.read,
+            share=self.malformed / self.read,
+            allowed=self.max_malformed,
+            lines=self._listed(shown),
         )
 
     def _listed(self, shown: list[str]) -> str:
@@ -267,7 +266,7 @@ def _raw_pieces(source: Source, told: Callable[[bytes], None]) -> Iterator[bytes
                 told(piece)
                 yield piece
     except _BROKEN as reason:
-        raise BergamotError(Errors.T102.format(path=source, reason=reason)) from None
+        raise BergamotError(Errors.T102, path=source, reason=reason) from None
 
 
 def _ahead(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -293,7 +292,7 @@ def _whole_lines(source: Source, told: Callable[[bytes], None]) -> Iterator[byte
         rest.append(tail)
         if len(rest) > _LONGEST:
             reason = f"it has no line feed in {len(rest) * _PIECE >> 20} MiB"
-            raise BergamotError(Errors.T102.format(path=source, reason=reason))
+            raise BergamotError(Errors.T102, path=source, reason=reason)
     if last := b"".join(rest):
         yield last + b"\n"
 

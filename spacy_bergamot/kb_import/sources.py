@@ -68,7 +68,7 @@ def read_terms(path: Path) -> dict[str, dict[str, str]]:
             columns = [_SPELLED.get(name, name) for name in names]
             if "source" not in columns:
                 said = ", ".join(fields)
-                raise BergamotError(Errors.T128.format(path=path, column="SAB", columns=said))
+                raise BergamotError(Errors.T128, path=path, column="SAB", columns=said)
             continue
         row = {key: value for key, value in zip(columns, fields, strict=False) if value}
         if "source" in row:

@@ -58,7 +58,7 @@ def build_concept_table(
         ids, names, types = _only(wanted, ids, names, types)
         dropped["names: semantic type"] += before - names.height
     if not names.height:
-        raise BergamotError(Errors.T104.format(path=meta, dropped=dict(dropped)))
+        raise BergamotError(Errors.T104, path=meta, dropped=dict(dropped))
     codes = _arrow(_codes(names, len(ids)), "codes")
     names = _best_first(names, len(ids))
     concepts = _arrow(_concepts(ids, names, release.get("MRDEF"), filters), "concepts")

@@ -53,7 +53,7 @@ class Vocabulary:
         number = self._numbers.setdefault(value, len(self.values))
         if number == len(self.values):
             if number == self._most:
-                raise BergamotError(Errors.T114.format(what=self._what, most=self._most))
+                raise BergamotError(Errors.T114, what=self._what, most=self._most)
             self.values.append(value)
         return number
 

@@ -99,8 +99,7 @@ class Calibration:
         rights = sum(top.right for top in tops)
         distinct = len({top.key for top in tops})
         if distinct < LEAST or rights in (0, len(tops)):
-            message = Errors.B053.format(count=distinct, right=rights, least=LEAST)
-            raise BergamotError(message)
+            raise BergamotError(Errors.B053, count=distinct, right=rights, least=LEAST)
         # A mention that is repeated stays in one fold.
         folds = [zlib.crc32(top.key.encode()) % _FOLDS for top in tops]
         held = np.empty(len(tops))
@@ -132,7 +131,7 @@ class Calibration:
             path, kind=KIND, version=VERSION, fields={"index": str, "scoring": str}
         )
         if manifest["index"] != index:
-            raise BergamotError(Errors.B054.format(path=path))
+            raise BergamotError(Errors.B054, path=path)
         if manifest["scoring"] != scoring:
             text = Warnings.W001.format(before=manifest["scoring"], now=scoring)
             warnings.warn(text, stacklevel=2)

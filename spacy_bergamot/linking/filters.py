@@ -48,8 +48,7 @@ class CandidateFilter:
             for value in wanted:
                 if value not in known:
                     shown = ", ".join(sorted(known)[:_SHOWN])
-                    message = Errors.B033.format(value=value, what=what, name=name, known=shown)
-                    raise BergamotError(message)
+                    raise BergamotError(Errors.B033, value=value, what=what, name=name, known=shown)
         for concept_id in (*self.concepts, *self.descendants_of):
             if not any(concept_id in table for table in tables):
                 tables[0].row(concept_id)

@@ -141,9 +141,9 @@ class EnsembleGenerator:
         unknown = ", ".join(sorted(self.weights.keys() - self.generators.keys()))
         if unknown or not self.generators or min(self.weights.values(), default=1) <= 0:
             known = ", ".join(self.generators)
-            raise BergamotError(Errors.B045.format(weights=dict(self.weights), known=known))
+            raise BergamotError(Errors.B045, weights=dict(self.weights), known=known)
         if not 0 <= self.agreement <= 1:
-            raise BergamotError(Errors.B058.format(value=self.agreement))
+            raise BergamotError(Errors.B058, value=self.agreement)
         in_order = sorted(
             self.generators.items(),
             key=lambda one: (not isinstance(one[1], ExactGenerator), one[0]),

@@ -79,14 +79,14 @@ class LinkerSettings:
         for setting in ("threshold", "no_definition_threshold"):
             value = getattr(self, setting)
             if value is not None and not -1 <= value <= 1:
-                raise BergamotError(Errors.B036.format(setting=setting, value=value))
+                raise BergamotError(Errors.B036, setting=setting, value=value)
         if self.min_probability is not None and not 0 <= self.min_probability <= 1:
-            raise BergamotError(Errors.B052.format(value=self.min_probability))
+            raise BergamotError(Errors.B052, value=self.min_probability)
         least_of = {"k": 1, "ef_search": 1, "cache_size": 0, "max_entities_per_mention": 0}
         for setting, least in least_of.items():
             value = getattr(self, setting)
             if value < least:
-                raise BergamotError(Errors.B037.format(setting=setting, value=value, least=least))
+                raise BergamotError(Errors.B037, setting=setting, value=value, least=least)
 
     @property
     def scoring(self) -> str:

@@ -151,7 +151,7 @@ class BergamotMentions(BundlePipe):
     def keys(self) -> MentionKeys:
         """The dictionary. RAISES (BergamotError): B030 if there is none."""
         if self._keys is None:
-            raise BergamotError(Errors.B030.format(name=self.name))
+            raise BergamotError(Errors.B030, name=self.name)
         return self._keys
 
     def __call__(self, doc: Doc) -> Doc:
@@ -176,7 +176,7 @@ class BergamotMentions(BundlePipe):
     ) -> None:
         """Take the keys of a knowledge base's aliases: spacy_bergamot.ConceptTable.v1."""
         if concepts is None:
-            raise BergamotError(Errors.B038.format(name=self.name))
+            raise BergamotError(Errors.B038, name=self.name)
         bundle = FileBundle.temporary()
         MentionKeys.write(bundle.path, concepts())
         self.set_files(bundle)

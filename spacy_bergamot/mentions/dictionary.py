@@ -197,8 +197,7 @@ class MentionKeys:
             for value in wanted:
                 if value not in known:
                     shown = ", ".join(sorted(known))
-                    message = Errors.B033.format(value=value, what=what, name=name, known=shown)
-                    raise BergamotError(message)
+                    raise BergamotError(Errors.B033, value=value, what=what, name=name, known=shown)
 
 
 def keyed(alias: str) -> str:

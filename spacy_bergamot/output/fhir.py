@@ -90,7 +90,7 @@ def codeable_concept(
     """
     concept = kb.find(span.kb_id_)
     if concept is None:
-        raise BergamotError(Errors.B100.format(concept_id=span.kb_id_, text=span.text))
+        raise BergamotError(Errors.B100, concept_id=span.kb_id_, text=span.text)
     first = coding(
         *reference(concept.concept_id, kb, knowledge_base=knowledge_base), systems=systems
     )

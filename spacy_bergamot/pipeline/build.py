@@ -96,7 +96,7 @@ def _blank(lang: str) -> Language:
     try:
         return spacy.blank(lang)
     except ImportError:
-        raise BergamotError(Errors.B106.format(value=lang)) from None
+        raise BergamotError(Errors.B106, value=lang) from None
 
 
 @contextmanager
@@ -136,11 +136,11 @@ def write_names(path: Path, names: Names, *, language: str) -> None:
     named = [(concept_id, _listed(names[concept_id])) for concept_id in sorted(names)]
     for concept_id, listed in named:
         if not listed:
-            raise BergamotError(Errors.B086.format(concept_id=concept_id))
+            raise BergamotError(Errors.B086, concept_id=concept_id)
         for name in listed:
             if character := broken_character(name):
                 facts = {"name": name, "concept_id": concept_id, "character": character}
-                raise BergamotError(Errors.B090.format(**facts))
+                raise BergamotError(Errors.B090, **facts)
     rows: dict[str, list[tuple]] = {
         "concepts": [(concept_id, listed[0], None) for concept_id, listed in named],
         "aliases": [

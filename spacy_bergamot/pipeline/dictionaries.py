@@ -53,12 +53,15 @@ def check_dictionaries(linker: Linker, parts: LinkerParts) -> LinkerParts:
             continue
         if other.keys.table != expected:
             found = other.keys.table[:12]
-            message = Errors.B095.format(
-                name=other.name, linker=linker.name, found=found, expected=expected[:12]
+            raise BergamotError(
+                Errors.B095,
+                name=other.name,
+                linker=linker.name,
+                found=found,
+                expected=expected[:12],
             )
-            raise BergamotError(message)
         if other.keys.changes != changes:
-            raise BergamotError(Errors.B096.format(name=other.name, linker=linker.name))
+            raise BergamotError(Errors.B096, name=other.name, linker=linker.name)
     return parts
 
 

@@ -49,7 +49,7 @@ class AliasKnowledgeBase(KnowledgeBase):
     def parts(self) -> LinkerParts:
         """Language model and index. RAISES (BergamotError): B030 if there are none."""
         if self._parts is None:
-            raise BergamotError(Errors.B030.format(name=_NAME))
+            raise BergamotError(Errors.B030, name=_NAME)
         return self._parts
 
     def is_empty(self) -> bool:

@@ -71,7 +71,7 @@ class BergamotLinker(Pipe):
     def parts(self) -> LinkerParts:
         """Language model, index and what belongs to them. RAISES (BergamotError): B030."""
         if self._parts is None:
-            raise BergamotError(Errors.B030.format(name=self.name))
+            raise BergamotError(Errors.B030, name=self.name)
         return self._parts
 
     @property
@@ -189,7 +189,7 @@ class BergamotLinker(Pipe):
         index (IndexLoader): Builds an index at a path: spacy_bergamot.AliasIndex.v1.
         """
         if encoder is None or index is None:
-            raise BergamotError(Errors.B032.format(name=self.name))
+            raise BergamotError(Errors.B032, name=self.name)
         bundles = {part: FileBundle.temporary() for part in NEEDED}
         encoder(bundles[ENCODER].path)
         index(bundles[INDEX].path, bundles[ENCODER].path)

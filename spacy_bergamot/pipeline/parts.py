@@ -63,7 +63,7 @@ class LinkerParts:
                 paths[CALIBRATION], index=self.index.fingerprint, scoring=settings.scoring
             )
         elif settings.min_probability is not None:
-            raise BergamotError(Errors.B055.format(name=name))
+            raise BergamotError(Errors.B055, name=name)
         self.kb = KnowledgeBase(self.index, self.changes)
         self.groups = Groups(*self.kb.tables)
         settings.allowed.check(*self.kb.tables, name=name)
@@ -108,8 +108,9 @@ class LinkerParts:
             there = [part for part in ALL if part in NEEDED or part in parts]
             bundles = {part: FileBundle.from_bytes(parts[part]) for part in there}
         except (ValueError, KeyError, TypeError, AttributeError) as reason:
-            message = Errors.B035.format(path="The bytes", name=name, reason=repr(reason))
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.B035, path="The bytes", name=name, reason=repr(reason)
+            ) from None
         return cls(bundles, settings, name=name)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -174,8 +175,7 @@ def _opened(
         index = AliasIndex.open(paths[INDEX], ef_search=settings.ef_search, checksums=verify)
     found, expected = index.manifest["lm_fingerprint"], lm["fingerprint"]
     if found != expected:
-        message = Errors.B031.format(name=name, found=found[:12], expected=expected[:12])
-        raise BergamotError(message)
+        raise BergamotError(Errors.B031, name=name, found=found[:12], expected=expected[:12])
     encoder = TextEncoder.open(
         paths[ENCODER], device=settings.device, precision=settings.precision, verify=False
     )

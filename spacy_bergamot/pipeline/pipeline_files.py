@@ -26,7 +26,7 @@ def changed_files(folder: Path) -> list[str]:
     RAISES (BergamotError): B113 if there is no list, else as `read_manifest` if it is no good.
     """
     if not (folder / MANIFEST).is_file():
-        raise BergamotError(Errors.B113.format(path=folder))
+        raise BergamotError(Errors.B113, path=folder)
     added = Errors.B112.format(path=folder / _BY_SPACY)
     found = differences(folder, kind=KIND, version=VERSION)
     return [problem for problem in found if problem != added]

@@ -26,7 +26,7 @@ def pipeline_folder(name: str) -> Path:
         return package / f"{meta['lang']}_{meta['name']}-{meta['version']}"
     if not Path(name).is_dir():
         reason = "it is no installed package, and no folder"
-        raise BergamotError(Errors.B046.format(name=name, reason=reason))
+        raise BergamotError(Errors.B046, name=name, reason=reason)
     return Path(name)
 
 
@@ -39,7 +39,7 @@ def find_pipeline(name: str) -> Path:
     folder = pipeline_folder(name)
     if not (folder / "config.cfg").is_file():
         reason = "the folder has no config.cfg"
-        raise BergamotError(Errors.B046.format(name=name, reason=reason))
+        raise BergamotError(Errors.B046, name=name, reason=reason)
     return folder
 
 
@@ -54,8 +54,9 @@ def import_code(path: Path | None) -> None:
         try:
             spacy.util.import_file("python_code", path)
         except Exception as reason:  # whatever the user's code raises
-            message = Errors.B119.format(path=path, reason=f"{type(reason).__name__}: {reason}")
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.B119, path=path, reason=f"{type(reason).__name__}: {reason}"
+            ) from None
 
 
 def load_pipeline(name: str, *, device: str | None = None) -> "Language":
@@ -82,5 +83,5 @@ def load_pipeline(name: str, *, device: str | None = None) -> "Language":
         said = str(reason) or repr(reason)
         if "[E002]" in said:  # no such factory
             said = said.partition(" This usually")[0]
-            raise BergamotError(Errors.B120.format(name=name, reason=said)) from None
-        raise BergamotError(Errors.B046.format(name=name, reason=said)) from None
+            raise BergamotError(Errors.B120, name=name, reason=said) from None
+        raise BergamotError(Errors.B046, name=name, reason=said) from None

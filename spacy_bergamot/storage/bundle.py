@@ -34,7 +34,7 @@ class FileBundle:
         for name, data in files.items():
             path = (bundle.path / name).resolve()
             if not path.is_relative_to(bundle.path.resolve()):
-                raise BergamotError(Errors.B035.format(path=name, name="bundle", reason="bad path"))
+                raise BergamotError(Errors.B035, path=name, name="bundle", reason="bad path")
             with explained_write_errors(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data)
@@ -45,7 +45,7 @@ class FileBundle:
         files = [file for file in sorted(self.path.rglob("*")) if file.is_file()]
         size = sum(file.stat().st_size for file in files)
         if size > _MSGPACK_LIMIT:
-            raise BergamotError(Errors.B034.format(name=name, size=size, limit=_MSGPACK_LIMIT))
+            raise BergamotError(Errors.B034, name=name, size=size, limit=_MSGPACK_LIMIT)
         return {file.relative_to(self.path).as_posix(): file.read_bytes() for file in files}
 
     def copy_to(self, path: Path) -> None:

@@ -46,8 +46,9 @@ class BundlePipe(Pipe, ABC):
         try:
             bundle = FileBundle.from_bytes(srsly.msgpack_loads(data))
         except (ValueError, TypeError, AttributeError) as reason:
-            message = Errors.B035.format(path="The bytes", name=self.name, reason=repr(reason))
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.B035, path="The bytes", name=self.name, reason=repr(reason)
+            ) from None
         return self.set_files(bundle)
 
     def __reduce__(self) -> tuple:
@@ -59,7 +60,7 @@ class BundlePipe(Pipe, ABC):
 
     def _saved(self) -> FileBundle:
         if self.bundle is None:
-            raise BergamotError(Errors.B030.format(name=self.name))
+            raise BergamotError(Errors.B030, name=self.name)
         return self.bundle
 
 

@@ -59,7 +59,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     """
     path = Path(path)
     if path.exists() and not _is_ours(path):
-        raise BergamotError(Errors.B008.format(path=path))
+        raise BergamotError(Errors.B008, path=path)
     with explained_write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(path)
@@ -94,7 +94,7 @@ def explained_write_errors(path: Path) -> Iterator[None]:
             number = errno.ENOSPC
         if number not in _REFUSED:
             raise
-        raise BergamotError(Errors.B007.format(path=path, reason=os.strerror(number))) from error
+        raise BergamotError(Errors.B007, path=path, reason=os.strerror(number)) from error
 
 
 def mapped_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> Any:

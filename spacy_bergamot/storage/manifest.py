@@ -108,7 +108,7 @@ def checked_manifest(
         finally:
             for name, digest in zip(names, digests, strict=True):
                 if digest != files[name]["sha256"]:
-                    raise BergamotError(Errors.B006.format(path=folder / name))
+                    raise BergamotError(Errors.B006, path=folder / name)
 
 
 def differences(folder: Path, *, kind: str | None = None, version: int | None = None) -> list[str]:
@@ -122,7 +122,7 @@ def differences(folder: Path, *, kind: str | None = None, version: int | None = 
         try:
             _check_size(folder, name, entry["bytes"])
             if sha256(folder / name) != entry["sha256"]:
-                raise BergamotError(Errors.B006.format(path=folder / name))
+                raise BergamotError(Errors.B006, path=folder / name)
         except BergamotError as error:
             found.append(str(error))
     more = [name for name in listed(folder) if name not in files]
@@ -140,7 +140,7 @@ def _parsed(
     path = folder / MANIFEST
     if not path.is_file():
         remedy = f"A {kind or 'checked'} folder has one; make it again, or correct the path."
-        raise BergamotError(Errors.B001.format(path=path, remedy=remedy))
+        raise BergamotError(Errors.B001, path=path, remedy=remedy)
     _check_inside(folder, MANIFEST)
     try:
         manifest = json.loads(path.read_text(encoding="utf8"))
@@ -148,24 +148,22 @@ def _parsed(
         for name, entry in manifest["files"].items():
             _check_types(entry, {"bytes": int, "sha256": str}, where=f"files: {name[:_LONGEST]}: ")
     except (ValueError, TypeError, RecursionError) as reason:
-        message = Errors.B002.format(path=path, what="a manifest", reason=reason)
-        raise BergamotError(message) from None
+        raise BergamotError(Errors.B002, path=path, what="a manifest", reason=reason) from None
     found, number = manifest["kind"], manifest["format_version"]
     if kind not in (None, found):
-        raise BergamotError(Errors.B003.format(path=folder, found=found[:_LONGEST], expected=kind))
+        raise BergamotError(Errors.B003, path=folder, found=found[:_LONGEST], expected=kind)
     if version not in (None, number):
         writer = str(manifest.get("written_by", "unknown"))[:_LONGEST]
-        raise BergamotError(
-            Errors.B004.format(path=folder, found=number, expected=version, writer=writer)
-        )
+        raise BergamotError(Errors.B004, path=folder, found=number, expected=version, writer=writer)
     # One that was written without it is taken as it is.
     if _OWN in manifest and manifest[_OWN] != _own_checksum(manifest):
-        raise BergamotError(Errors.B111.format(path=path))
+        raise BergamotError(Errors.B111, path=path)
     try:
         _check_types(manifest, fields or {})
     except TypeError as reason:
-        message = Errors.B002.format(path=path, what=f"a manifest of a {kind}", reason=reason)
-        raise BergamotError(message) from None
+        raise BergamotError(
+            Errors.B002, path=path, what=f"a manifest of a {kind}", reason=reason
+        ) from None
     for name in manifest["files"]:
         _check_inside(folder, name)
     return dict(manifest)
@@ -188,24 +186,25 @@ def _check_inside(folder: Path, name: str) -> None:
     plain = name == "/".join(parts) and ".." not in parts and not PurePosixPath(name).is_absolute()
     short = all(len(part.encode("utf8", "replace")) <= _LONGEST for part in parts)
     if not parts or not plain or not short or "\0" in name or len(name) > 16 * _LONGEST:
-        raise BergamotError(Errors.B110.format(path=folder / MANIFEST, name=name[:_LONGEST]))
+        raise BergamotError(Errors.B110, path=folder / MANIFEST, name=name[:_LONGEST])
     try:
         real = os.path.realpath(folder / name)
     except (OSError, ValueError) as reason:
-        message = Errors.B002.format(path=folder / MANIFEST, what="a manifest", reason=reason)
-        raise BergamotError(message) from None
+        raise BergamotError(
+            Errors.B002, path=folder / MANIFEST, what="a manifest", reason=reason
+        ) from None
     if not Path(real).is_relative_to(os.path.realpath(folder)):
-        raise BergamotError(Errors.B110.format(path=folder / MANIFEST, name=name))
+        raise BergamotError(Errors.B110, path=folder / MANIFEST, name=name)
 
 
 def _check_size(folder: Path, name: str, expected: int) -> None:
     path = folder / name
     if not path.is_file():
         remedy = "Its manifest lists it; rebuild the folder or restore it from a backup."
-        raise BergamotError(Errors.B001.format(path=path, remedy=remedy))
+        raise BergamotError(Errors.B001, path=path, remedy=remedy)
     size = path.stat().st_size
     if size != expected:
-        raise BergamotError(Errors.B005.format(path=path, found=size, expected=expected))
+        raise BergamotError(Errors.B005, path=path, found=size, expected=expected)
 
 
 def _own_checksum(manifest: Mapping[str, Any]) -> str:

@@ -38,8 +38,9 @@ def announce(
     need += f", {_size(disk)} of disk ({_size(free)} free)"
     logger.info("%s%s", need, f", {_time(seconds)}" if seconds is not None else "")
     if disk > free:
-        message = Errors.B043.format(step=step, path=folder, needed=_size(disk), free=_size(free))
-        raise BergamotError(message)
+        raise BergamotError(
+            Errors.B043, step=step, path=folder, needed=_size(disk), free=_size(free)
+        )
     if present is not None and memory > present:
         logger.warning(
             "%s may run out of memory: close other programs, or use a larger machine", step

@@ -52,7 +52,7 @@ def plan(variants: Mapping[str, Config], seeds: int, folder: Path) -> list[Train
             made["paths"]["output"] = str(run.folder / "model")
             path, text = run.folder / "config.cfg", made.to_str()
             if path.is_file() and path.read_text(encoding="utf8") != text:
-                raise BergamotError(Errors.T171.format(path=path))
+                raise BergamotError(Errors.T171, path=path)
             with atomic_file(path) as temporary:
                 temporary.write_text(text, encoding="utf8")
             runs.append(run)
@@ -80,4 +80,4 @@ def _train(run: TrainingRun, gpu_id: int, threads: int) -> None:
         done = subprocess.run(command, stdout=stream, stderr=stream, env=environment, check=False)
     if done.returncode:
         end = "\n".join(log.read_text(encoding="utf8").splitlines()[-_LINES:])
-        raise BergamotError(Errors.T172.format(path=log, status=done.returncode, end=end))
+        raise BergamotError(Errors.T172, path=log, status=done.returncode, end=end)

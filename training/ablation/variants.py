@@ -52,7 +52,7 @@ VARIANTS: dict[str, Callable[[Config], None]] = {
 def variant(config: Config, name: str) -> Config:
     """Return a copy of a config as a variant. RAISES (BergamotError): T170 for an unknown name."""
     if name not in VARIANTS:
-        raise BergamotError(Errors.T170.format(value=name, choices=", ".join(VARIANTS)))
+        raise BergamotError(Errors.T170, value=name, choices=", ".join(VARIANTS))
     changed = config.copy()
     VARIANTS[name](changed)
     return changed
@@ -72,7 +72,7 @@ def chosen(
     made = {name: variant(config, name) for name in dict.fromkeys([FULL, *wanted])}
     for name, path in training_sets.items():
         if name in VARIANTS or name == BEFORE:
-            raise BergamotError(Errors.T173.format(name=name, path=path))
+            raise BergamotError(Errors.T173, name=name, path=path)
         made[name] = config.copy()
         made[name]["paths"]["training_set"] = str(path)
     kept: dict[str, Config] = {}

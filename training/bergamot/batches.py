@@ -122,9 +122,7 @@ class BatchSettings:
     def __post_init__(self) -> None:
         if self.size % (1 + self.hard_negatives) or self.hard_negatives > self.hard_negative_pool:
             raise BergamotError(
-                Errors.T221.format(
-                    size=self.size, count=self.hard_negatives, pool=self.hard_negative_pool
-                )
+                Errors.T221, size=self.size, count=self.hard_negatives, pool=self.hard_negative_pool
             )
 
     @property
@@ -156,7 +154,7 @@ class BatchMaker(torch.utils.data.Dataset):
         processes: int = 1,
     ) -> None:
         if len(data.pairs) < settings.size:
-            raise BergamotError(Errors.T204.format(size=settings.size, pairs=len(data.pairs)))
+            raise BergamotError(Errors.T204, size=settings.size, pairs=len(data.pairs))
         self.data = data
         self.tokens = tokens
         self.settings = settings

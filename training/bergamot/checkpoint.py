@@ -89,7 +89,7 @@ def load_checkpoint(
     """
     manifest = read_manifest(path, kind=KIND, version=VERSION, fields=_FIELDS)
     if manifest["config"] != config_id:
-        raise BergamotError(Errors.T207.format(path=path))
+        raise BergamotError(Errors.T207, path=path)
     model.load_state_dict(model.state_dict() | load_file(path / "model.safetensors"))
     _restore_optimizer(model, optimizer, load_file(path / "optimizer.safetensors"))
     scaler.load_state_dict(manifest["scaler"])

@@ -44,7 +44,7 @@ def device_of(gpu_id: int) -> str:
     gpu_id += local_rank()
     count = torch.cuda.device_count()
     if gpu_id >= count:
-        raise BergamotError(Errors.T201.format(gpu_id=gpu_id, count=count))
+        raise BergamotError(Errors.T201, gpu_id=gpu_id, count=count)
     return f"cuda:{gpu_id}"
 
 
@@ -55,7 +55,7 @@ def parse_overrides(arguments: list[str]) -> dict[str, Any]:
     for argument in rest:
         key, equals, value = argument.removeprefix("--").partition("=")
         if not argument.startswith("--") or "." not in key:
-            raise BergamotError(Errors.T215.format(option=argument))
+            raise BergamotError(Errors.T215, option=argument)
         if not equals:
             value = next(rest, "")
         try:

@@ -41,7 +41,7 @@ def prepare_base(
     if (base / MANIFEST).is_file():
         verify_files(base)
         if read_manifest(base, **_BASE, checksums=False)["config"] != identity:
-            raise BergamotError(Errors.T207.format(path=output))
+            raise BergamotError(Errors.T207, path=output)
         return
     shutil.rmtree(base, ignore_errors=True)
     with atomic_folder(base) as folder:
@@ -69,7 +69,7 @@ def sole_use(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise BergamotError(Errors.T214.format(path=folder)) from None
+            raise BergamotError(Errors.T214, path=folder) from None
         # Workers that outlive a killed run for seconds would hold the lock that they inherit.
         os.register_at_fork(after_in_child=stream.close)
         yield

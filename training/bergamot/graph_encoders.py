@@ -103,11 +103,11 @@ def make_gatv2(
     receive no message, become constant, and every centre's embedding becomes the same.
     """
     if layers > 1 and not self_loops:
-        raise BergamotError(Errors.T202.format(layers=layers))
+        raise BergamotError(Errors.T202, layers=layers)
 
     def make(dim: int, n_relations: int) -> GraphEncoder:
         if dim % heads:
-            raise BergamotError(Errors.T203.format(dim=dim, heads=heads))
+            raise BergamotError(Errors.T203, dim=dim, heads=heads)
         typed = n_relations if edge_features == "relation" else 0
         convolutions: list[nn.Module] = [
             GATv2Layer(dim, heads=heads, dropout=dropout, n_relations=typed, self_loops=self_loops)
@@ -140,7 +140,7 @@ def make_rgcn(
 
     def make(dim: int, n_relations: int) -> GraphEncoder:
         if decomposition == "blocks" and dim % size:
-            raise BergamotError(Errors.T203.format(dim=dim, heads=size))
+            raise BergamotError(Errors.T203, dim=dim, heads=size)
         bases = size if decomposition == "bases" else None
         blocks = size if decomposition == "blocks" else None
         convolutions: list[nn.Module] = [

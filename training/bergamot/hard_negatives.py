@@ -56,7 +56,7 @@ class NearConcepts:
         if count > self.near.shape[1]:
             pool = self.near.shape[1]
             raise BergamotError(
-                Errors.T221.format(size=len(concepts) * (1 + count), count=count, pool=pool)
+                Errors.T221, size=len(concepts) * (1 + count), count=count, pool=pool
             )
         rows = np.searchsorted(self.concepts, concepts)
         order = rng.random((len(rows), self.near.shape[1])).argsort(axis=1)[:, :count]

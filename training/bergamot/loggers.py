@@ -20,8 +20,9 @@ def make_tensorboard(folder: str = "tensorboard") -> Logger:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
-            message = Errors.T205.format(package="tensorboard", pip_name="tensorboard")
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.T205, package="tensorboard", pip_name="tensorboard"
+            ) from None
         writer = SummaryWriter(str(output / folder))
 
         def write(step: int, values: Mapping[str, float]) -> None:
@@ -42,8 +43,7 @@ def make_wandb(project: str, name: str | None = None, mode: str = "online") -> L
         try:
             import wandb
         except ImportError:
-            message = Errors.T205.format(package="wandb", pip_name="wandb")
-            raise BergamotError(message) from None
+            raise BergamotError(Errors.T205, package="wandb", pip_name="wandb") from None
         run = wandb.init(
             project=project, name=name, mode=mode, dir=str(output), config=dict(config)
         )

@@ -80,18 +80,17 @@ def read_config(path: Path, overrides: dict[str, Any]) -> Config:
     except (OSError, ValueError, configparser.Error) as reason:
         line = re.search(r"\[line\s+(\d+)\]", str(reason))
         place = f"{path}:{line[1]}" if line else path
-        raise BergamotError(Errors.T210.format(path=place, reason=reason)) from None
+        raise BergamotError(Errors.T210, path=place, reason=reason) from None
     missing = [section for section in SECTIONS if section not in config]
     unknown = [section for section in config if section not in SECTIONS + OPTIONAL]
     wrong_paths = sorted(set(config.get("paths", {})) ^ {"training_set", "output"})
     wrong_system = sorted(set(config.get("system", {})) ^ {"seed"})
     if missing or unknown or wrong_paths or wrong_system:
         raise BergamotError(
-            Errors.T211.format(
-                path=path,
-                missing=", ".join(missing) or "none",
-                unknown=", ".join(unknown + wrong_paths + wrong_system) or "none",
-            )
+            Errors.T211,
+            path=path,
+            missing=", ".join(missing) or "none",
+            unknown=", ".join(unknown + wrong_paths + wrong_system) or "none",
         )
     return config
 
@@ -298,10 +297,10 @@ def _resolve(config: Config) -> dict[str, Any]:
             {name: part for name, part in config.items() if name not in ("paths", "system")}
         )
     except (ConfigValidationError, RegistryError) as error:
-        raise BergamotError(Errors.T212.format(reason=error)) from None
+        raise BergamotError(Errors.T212, reason=error) from None
     weights = [section.get("weight", 1) for section in config["objectives"].values()]
     if not any(weight > 0 for weight in weights) or any(weight < 0 for weight in weights):
-        raise BergamotError(Errors.T213.format(weights=weights))
+        raise BergamotError(Errors.T213, weights=weights)
     return parts
 
 

@@ -70,7 +70,7 @@ def make_installed_package(
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:
             pip_name = package.replace("_", "-")
-            raise BergamotError(Errors.T205.format(package=package, pip_name=pip_name))
+            raise BergamotError(Errors.T205, package=package, pip_name=pip_name)
         source = Path(spec.origin).parent / folder
         return place_lm(
             source, target, anew=True, pooling=pooling, max_length=max_length, lowercase=lowercase
@@ -200,4 +200,4 @@ def _found(name: str) -> Path:
     try:
         return find_lm(name)
     except BergamotError as error:
-        raise BergamotError(Errors.T206.format(name=name, reason=error.__cause__)) from error
+        raise BergamotError(Errors.T206, name=name, reason=error.__cause__) from error

@@ -178,7 +178,7 @@ class Trainer:
                 if self.processes.any(bool(stopped)):
                     self._check(step, window.means())
                     self.save(step)
-                    raise BergamotError(Errors.T209.format(step=step, path=self.checkpoints))
+                    raise BergamotError(Errors.T209, step=step, path=self.checkpoints)
         return self.history
 
     def _batches(self, step: int) -> Iterator[Batch]:
@@ -284,16 +284,12 @@ class Trainer:
     def _check(self, step: int, values: Mapping[str, float]) -> None:
         """Raise if a loss is not finite or the total has exploded."""
         if not all(map(math.isfinite, values.values())):
-            raise BergamotError(
-                Errors.T208.format(step=step, losses=dict(values), path=self.checkpoints)
-            )
+            raise BergamotError(Errors.T208, step=step, losses=dict(values), path=self.checkpoints)
         first = next((entry["total"] for entry in self.history if "total" in entry), math.inf)
         limit = self.settings.explosion * first
         if self.settings.explosion and values.get("total", 0.0) > limit:
             raise BergamotError(
-                Errors.T216.format(
-                    step=step, total=values["total"], first=first, path=self.checkpoints
-                )
+                Errors.T216, step=step, total=values["total"], first=first, path=self.checkpoints
             )
 
     def _loss_names(self) -> list[str]:

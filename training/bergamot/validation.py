@@ -41,7 +41,7 @@ class Validation:
         self.dictionary = Dictionary(read_dictionary(folder / "dictionary.txt"))
         self.queries = read_queries(folder / "queries").queries
         if not self.queries:
-            raise BergamotError(Errors.T111.format(path=folder))
+            raise BergamotError(Errors.T111, path=folder)
 
     def __call__(self, lm: Any, device: str) -> dict[str, float]:
         """Return {"recall@1", "recall@5"} in percent; the model's mode is left as it was."""

@@ -126,4 +126,4 @@ def _check(meta: dict[str, Any], path: Path) -> None:
     except InvalidVersion as reason:
         reasons.append(str(reason))
     if reasons:
-        raise BergamotError(Errors.T504.format(path=path, reason="; ".join(reasons)))
+        raise BergamotError(Errors.T504, path=path, reason="; ".join(reasons))

@@ -68,7 +68,7 @@ def training_facts(lm: Path, *, expected: str, pipeline: Path) -> dict[str, Any]
     """
     if fingerprint(lm) != expected:
         what = "language model"
-        raise BergamotError(Errors.T502.format(path=lm, what=what, pipeline=pipeline))
+        raise BergamotError(Errors.T502, path=lm, what=what, pipeline=pipeline)
     return _of_config(lm.parent / CONFIG) | _of_history(lm.parent / HISTORY)
 
 
@@ -112,4 +112,4 @@ def _of_history(path: Path) -> dict[str, Any]:
             return {"steps": int(best["step"]), "validation_recall@1": round(best[METRIC] / 100, 4)}
         return {"steps": int(entries[-1]["step"])} if entries else {}
     except (ValueError, KeyError, TypeError) as reason:
-        raise BergamotError(Errors.T147.format(path=path, reason=reason)) from None
+        raise BergamotError(Errors.T147, path=path, reason=reason) from None

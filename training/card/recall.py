@@ -22,9 +22,9 @@ def read_recall(path: Path, *, lm: str, index: str) -> dict[str, Any]:
         figures = json.loads(path.read_text(encoding="utf8"))
         return recall_facts(figures, lm=lm, index=index)
     except (KeyError, TypeError, AttributeError) as reason:
-        raise BergamotError(Errors.T503.format(path=path, reason=f"{reason!r}")) from None
+        raise BergamotError(Errors.T503, path=path, reason=f"{reason!r}") from None
     except (OSError, ValueError) as reason:
-        raise BergamotError(Errors.T503.format(path=path, reason=reason)) from None
+        raise BergamotError(Errors.T503, path=path, reason=reason) from None
 
 
 def recall_facts(figures: dict[str, Any], *, lm: str, index: str) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def read_meta(pipeline: Path) -> dict[str, Any]:
     if not pipeline.is_dir():
         missing = ["the folder"]
     if missing:
-        raise BergamotError(Errors.T501.format(path=pipeline, missing=", ".join(missing)))
+        raise BergamotError(Errors.T501, path=pipeline, missing=", ".join(missing))
     try:
         meta = json.loads((pipeline / META).read_text(encoding="utf8"))
         if isinstance(meta, dict):
@@ -122,7 +122,7 @@ def read_meta(pipeline: Path) -> dict[str, Any]:
         reason = "it is no object"
     except ValueError as error:
         reason = str(error)
-    raise BergamotError(Errors.T501.format(path=pipeline, missing=f"a readable {META}, {reason},"))
+    raise BergamotError(Errors.T501, path=pipeline, missing=f"a readable {META}, {reason},")
 
 
 def _open(pipeline: Path) -> tuple["Language", "BergamotLinker"]:
@@ -147,8 +147,7 @@ def _release(parts: "LinkerParts", kb: Path | None, pipeline: Path) -> list[dict
         return list(own.get("release", []))
     given = ConceptTable.open(kb, checksums=False).manifest
     if any(given["files"][f]["sha256"] != own["files"][f]["sha256"] for f in _SAME):
-        message = Errors.T502.format(path=kb, what="concept table", pipeline=pipeline)
-        raise BergamotError(message)
+        raise BergamotError(Errors.T502, path=kb, what="concept table", pipeline=pipeline)
     return list(given.get("release", []))
 
 
@@ -199,7 +198,7 @@ def _size(path: Path) -> int:
 def _check_free(path: Path, mark: str) -> None:
     """Raise B008 if there is a file that no card wrote."""
     if path.is_file() and not path.read_text(encoding="utf8", errors="replace").startswith(mark):
-        raise BergamotError(PackageErrors.B008.format(path=path))
+        raise BergamotError(PackageErrors.B008, path=path)
 
 
 def _write(path: Path, text: str) -> None:

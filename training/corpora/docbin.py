@@ -24,8 +24,9 @@ def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
         try:
             docs = list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
         except Exception as reason:  # msgpack, zlib and spaCy each raise their own
-            message = Errors.T129.format(path=path, what="spaCy's DocBin", reason=reason)
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.T129, path=path, what="spaCy's DocBin", reason=reason
+            ) from None
         for number, doc in enumerate(docs, start=1):
             document = doc.user_data.get("document", f"{path.stem}-{number}")
             language = doc.user_data.get("language", LANGUAGES.get(doc.lang_, ""))

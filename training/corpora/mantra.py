@@ -28,8 +28,9 @@ def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
             corpus = fromstring(read_text(path))
         except ParseError as reason:
             line = reason.position[0]
-            message = Errors.T127.format(path=path, line=line, what="XML", reason=reason)
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.T127, path=path, line=line, what="XML", reason=reason
+            ) from None
         name = _NAME.search(path.name)
         code = (corpus.get("lang") or (name[1] if name else "")).lower()
         for unit in corpus.iter("unit"):

@@ -146,8 +146,7 @@ def _successors(mrcui: Path, followed: tuple[str, ...]) -> Successors:
         fields = line.split("|")
         if len(fields) < 6:
             reason = f"{len(fields)} fields where 6 belong"
-            message = Errors.T127.format(path=mrcui, line=number, what="MRCUI", reason=reason)
-            raise BergamotError(message)
+            raise BergamotError(Errors.T127, path=mrcui, line=number, what="MRCUI", reason=reason)
         retired, _, rel, _, _, successor = fields[:6]
         by_rel = found.setdefault(retired, {})
         if rel in followed and successor:

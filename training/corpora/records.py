@@ -31,14 +31,14 @@ def _parsed(path: Path, text: str, line: int) -> Any:
     try:
         return parsed(text, line)
     except Malformed as reason:
-        message = Errors.T127.format(path=path, line=reason.line, what="JSON", reason=reason)
-        raise BergamotError(message) from None
+        raise BergamotError(
+            Errors.T127, path=path, line=reason.line, what="JSON", reason=reason
+        ) from None
 
 
 def _object(path: Path, line: int, record: Any) -> dict[str, Any]:
     if not isinstance(record, dict):
-        message = Errors.T127.format(path=path, line=line, what="JSON object", reason=record)
-        raise BergamotError(message)
+        raise BergamotError(Errors.T127, path=path, line=line, what="JSON object", reason=record)
     return record
 
 

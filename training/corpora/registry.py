@@ -67,9 +67,9 @@ def read_corpus(path: Path | str, form: str | None = None, language: str = "") -
     """
     path = Path(path)
     if form is not None and form not in FORMS:
-        raise BergamotError(Errors.T122.format(form=form, choices=", ".join(FORMS)))
+        raise BergamotError(Errors.T122, form=form, choices=", ".join(FORMS))
     if not path.exists():
-        raise BergamotError(Errors.T120.format(path=path, reason="it does not exist"))
+        raise BergamotError(Errors.T120, path=path, reason="it does not exist")
     form, files = _chosen(path, form)
     builder = CorpusBuilder(
         path.name.partition(".")[0], lat(language) if language else FORMS[form].language
@@ -83,7 +83,7 @@ def lat(language: str) -> str:
     code = LANGUAGES.get(language.lower(), language.upper())
     if code not in LANGUAGES.values():
         choices = ", ".join(sorted(set(LANGUAGES.values())))
-        raise BergamotError(Errors.T125.format(language=language, choices=choices))
+        raise BergamotError(Errors.T125, language=language, choices=choices)
     return code
 
 
@@ -105,7 +105,7 @@ def _chosen(path: Path, form: str | None) -> tuple[str, list[Path]]:
         shown = ", ".join(str(file.relative_to(path)) for file in files[:_SHOWN])
         listed = shown + (" …" if len(files) > _SHOWN else "") if path.is_dir() else path.name
         form = form or "a known form"
-        raise BergamotError(Errors.T123.format(path=path, form=form, files=listed or "nothing"))
+        raise BergamotError(Errors.T123, path=path, form=form, files=listed or "nothing")
     if len(fitting) > 1:
-        raise BergamotError(Errors.T124.format(path=path, forms=", ".join(fitting)))
+        raise BergamotError(Errors.T124, path=path, forms=", ".join(fitting))
     return next(iter(fitting.items()))

@@ -61,7 +61,7 @@ def write_docbin(
         bins[dev if is_dev and dev else path].add(doc)
     for target, docs in bins.items():
         if not len(docs):
-            raise BergamotError(Errors.T126.format(path=target, name=corpus.name))
+            raise BergamotError(Errors.T126, path=target, name=corpus.name)
         with atomic_file(target) as temporary:
             temporary.write_bytes(docs.to_bytes())
         counts[f"documents in {target.name}"] = len(docs)

@@ -118,9 +118,7 @@ def read_bionne(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
         table = json_records(path) if path.suffix == ".json" else rows(path, needed, builder)
         for place, row in table:
             if missing := [name for name in needed if name not in row]:
-                raise BergamotError(
-                    Errors.T128.format(path=path, column=missing[0], columns=list(row))
-                )
+                raise BergamotError(Errors.T128, path=path, column=missing[0], columns=list(row))
             texts.mention(
                 row["document_id"],
                 row["text"],

@@ -27,7 +27,7 @@ def select_documents(corpus: Corpus, path: Path) -> Corpus:
     }
     kept = {name for name in names if name in ids or name.rpartition("/")[2] in ids}
     if not kept:
-        raise BergamotError(Errors.T130.format(path=path, corpus=corpus.name))
+        raise BergamotError(Errors.T130, path=path, corpus=corpus.name)
     found = ids & (kept | {name.rpartition("/")[2] for name in kept})
     counts = {"listed": len(ids), "documents": len(kept), "not in the corpus": len(ids - found)}
     return replace(

@@ -24,15 +24,14 @@ def read_text(path: Path, *, fallback: str | None = None) -> str:
         with unpacked(path) as stream:
             data = stream.read()
     except BROKEN as reason:
-        raise BergamotError(Errors.T120.format(path=path, reason=reason)) from None
+        raise BergamotError(Errors.T120, path=path, reason=reason) from None
     try:
         return data.decode("utf8")
     except UnicodeDecodeError as reason:
         if fallback is not None:
             return data.decode(fallback)
         line = data.count(b"\n", 0, reason.start) + 1
-        message = Errors.T121.format(path=path, line=line, byte=data[reason.start])
-        raise BergamotError(message) from None
+        raise BergamotError(Errors.T121, path=path, line=line, byte=data[reason.start]) from None
 
 
 def numbered(path: Path, *, fallback: str | None = None) -> Iterator[tuple[int, str]]:

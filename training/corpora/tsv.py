@@ -29,15 +29,15 @@ def rows(
                 columns = [field.strip() for field in fields]
                 missing = [name for name in needed if name not in columns]
                 if missing:
-                    message = Errors.T128.format(path=path, column=missing[0], columns=columns)
-                    raise BergamotError(message)
+                    raise BergamotError(Errors.T128, path=path, column=missing[0], columns=columns)
             elif len(fields) != len(columns):
                 builder.skip("malformed line", place)
             else:
                 yield place, dict(zip(columns, fields, strict=True))
     except csv.Error as reason:
-        message = Errors.T127.format(path=path, line=table.line_num, what="table", reason=reason)
-        raise BergamotError(message) from None
+        raise BergamotError(
+            Errors.T127, path=path, line=table.line_num, what="table", reason=reason
+        ) from None
 
 
 def _text(path: Path) -> io.StringIO:

@@ -66,10 +66,11 @@ def download(
         except OSError as reason:
             if reason.errno in (errno.ENOSPC, errno.EDQUOT):
                 free = shutil.disk_usage(part.parent).free >> 20
-                message = Errors.T403.format(path=part.parent, free=free, needed="more")
-                raise BergamotError(message) from None
+                raise BergamotError(
+                    Errors.T403, path=part.parent, free=free, needed="more"
+                ) from None
             raise
-    raise BergamotError(Errors.T402.format(name=name, tries=TRIES, path=part))
+    raise BergamotError(Errors.T402, name=name, tries=TRIES, path=part)
 
 
 def _fetch(
@@ -92,14 +93,13 @@ def _fetch(
         why = explain(response)
         if response.status_code not in (200, 206) or why:
             reason = why or f"the server answers {response.status_code}"
-            raise BergamotError(Errors.T401.format(name=name, reason=reason))
+            raise BergamotError(Errors.T401, name=name, reason=reason)
         resumed = response.status_code == 206
         have = have if resumed else 0
         total = have + _length(response, name=name)
         free = shutil.disk_usage(part.parent).free
         if total - have > free:
-            message = Errors.T403.format(path=part.parent, free=free >> 20, needed=total >> 20)
-            raise BergamotError(message)
+            raise BergamotError(Errors.T403, path=part.parent, free=free >> 20, needed=total >> 20)
         mark = response.headers.get("ETag") or response.headers.get("Last-Modified")
         if mark:
             with atomic_file(_mark(part)) as temporary:
@@ -129,14 +129,14 @@ def _answer(
     except ValueError:
         pass
     # Not from the error: its text may hold the URL, and so the secret.
-    raise BergamotError(Errors.T270.format(name=name, what="Location"))
+    raise BergamotError(Errors.T270, name=name, what="Location")
 
 
 def _length(response: requests.Response, *, name: str) -> int:
     """Return the bytes that are announced, 0 if none are. RAISES (BergamotError): T270."""
     text = response.headers.get("Content-Length", "0")
     if not (text.isascii() and text.isdigit() and len(text) < _DIGITS):
-        raise BergamotError(Errors.T270.format(name=name, what="Content-Length"))
+        raise BergamotError(Errors.T270, name=name, what="Content-Length")
     return int(text)
 
 

@@ -44,13 +44,13 @@ def fetch_release(release: str, folder: Path, *, server: str = SERVER, pause: fl
         that is refused or a release that does not exist, T404 for a broken archive.
     """
     if not re.fullmatch(r"20\d\d(AA|AB)", release):
-        raise BergamotError(Errors.T406.format(value=release))
+        raise BergamotError(Errors.T406, value=release)
     path = folder / f"umls-{release}-metathesaurus-full.zip"
     if path.is_file() and _is_whole(path):
         return path
     key = os.environ.get(KEY, "").strip()
     if not key:
-        raise BergamotError(Errors.T405.format(key=KEY))
+        raise BergamotError(Errors.T405, key=KEY)
     download(
         server,
         path,
@@ -61,7 +61,7 @@ def fetch_release(release: str, folder: Path, *, server: str = SERVER, pause: fl
     )
     if not _is_whole(path):
         path.unlink()
-        raise BergamotError(Errors.T404.format(name=f"UMLS {release}"))
+        raise BergamotError(Errors.T404, name=f"UMLS {release}")
     return path
 
 

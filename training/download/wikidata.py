@@ -75,7 +75,7 @@ def fetch_names(
     unknown = [code for code in languages if code not in LANGUAGES]
     if unknown:
         choices = ", ".join(sorted(LANGUAGES))
-        raise BergamotError(Errors.T407.format(value=", ".join(unknown), choices=choices))
+        raise BergamotError(Errors.T407, value=", ".join(unknown), choices=choices)
     client = _Client(server, pause)
     items = _items(client, output / "items", page)
     names: list[dict[str, str]] = []
@@ -132,8 +132,7 @@ class _Client:
                 return response.json()["results"]["bindings"]
             except (requests.RequestException, ValueError, KeyError) as reason:
                 logger.warning("Wikidata: %s, try %d of %d", reason, attempt + 1, TRIES)
-        message = Errors.T402.format(name="Wikidata", tries=TRIES, path="the pages so far")
-        raise BergamotError(message)
+        raise BergamotError(Errors.T402, name="Wikidata", tries=TRIES, path="the pages so far")
 
 
 def _items(client: _Client, folder: Path, page: int) -> dict[str, set[str]]:
@@ -192,7 +191,7 @@ def _known(meta: Path) -> tuple[set[tuple[str, str, str]], set[str]]:
 
 def _fields(path: Path) -> Iterator[list[str]]:
     if not path.is_file():
-        raise BergamotError(Errors.T101.format(path=path))
+        raise BergamotError(Errors.T101, path=path)
     with path.open(encoding="utf8", errors="replace", newline="\n") as stream:
         for line in stream:
             fields = line.rstrip("\n").split("|")

@@ -38,7 +38,7 @@ def read_documents(path: Path, *, spans_key: str | None = None) -> list[Linked]:
     whole = (path / "mentions.arrow").is_file()
     documents = _read_corpus(path) if whole else _read_docbin(path, spans_key)
     if not documents:
-        raise BergamotError(Errors.T296.format(path=path))
+        raise BergamotError(Errors.T296, path=path)
     return documents
 
 
@@ -47,13 +47,13 @@ def _read_docbin(path: Path, spans_key: str | None) -> list[Linked]:
     from spacy.tokens import DocBin
 
     if path.is_dir():
-        raise BergamotError(Errors.T256.format(path=path))
+        raise BergamotError(Errors.T256, path=path)
     if not path.is_file():
-        raise BergamotError(Errors.T301.format(path=path))
+        raise BergamotError(Errors.T301, path=path)
     try:
         docs = list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
     except Exception as reason:  # zlib, msgpack and spaCy each raise their own
-        raise BergamotError(Errors.T145.format(path=path, reason=reason)) from None
+        raise BergamotError(Errors.T145, path=path, reason=reason) from None
     return [linked(doc, spans_key) for doc in docs]
 
 

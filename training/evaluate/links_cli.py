@@ -73,7 +73,7 @@ def score_links(
         if not any(document.links for document in golds):
             has = ", ".join(sorted(others)) or "none"
             wanted = ", ".join(gold_labels)
-            raise BergamotError(Errors.T295.format(path=gold, labels=wanted, found=has))
+            raise BergamotError(Errors.T295, path=gold, labels=wanted, found=has)
     if predicted.endswith(".spacy"):
         guesses = read_documents(Path(predicted), spans_key=spans_key)
     else:
@@ -81,10 +81,9 @@ def score_links(
         guesses = link_documents(predicted, texts, spans_key=spans_key)
     for number, (guess, truth) in enumerate(zip(guesses, golds, strict=False)):
         if guess.text != truth.text:
-            message = Errors.T146.format(
-                number=number, found=guess.text[:60], expected=truth.text[:60]
+            raise BergamotError(
+                Errors.T146, number=number, found=guess.text[:60], expected=truth.text[:60]
             )
-            raise BergamotError(message)
     left_out: Counter[str] = Counter()
     if labels:
         guesses, left_out = of_labels(guesses, labels)

@@ -43,7 +43,7 @@ def gold_ranks(queries: Sequence[Query], ranked: Sequence[Ranked], golds: str = 
     RAISES (BergamotError): T141 for another word.
     """
     if golds not in GOLDS:
-        raise BergamotError(Errors.T141.format(value=golds, choices=", ".join(GOLDS)))
+        raise BergamotError(Errors.T141, value=golds, choices=", ".join(GOLDS))
     entries = []
     for number, (query, found) in enumerate(zip(queries, ranked, strict=True)):
         if not query.concept_ids:

@@ -41,7 +41,7 @@ def membership(
     RAISES (BergamotError): T305 for an unknown protocol, T140 if it needs training queries.
     """
     if protocol not in PROTOCOLS:
-        raise BergamotError(Errors.T305.format(protocol=protocol, choices=", ".join(PROTOCOLS)))
+        raise BergamotError(Errors.T305, protocol=protocol, choices=", ".join(PROTOCOLS))
     if protocol == "full":
         return [True] * len(queries)
     if protocol == "filtered":
@@ -51,7 +51,7 @@ def membership(
         far = {mention for mention in mentions if not has_near_name(mention, dictionary)}
         return [_folded(query) in far for query in queries]
     if train is None:
-        raise BergamotError(Errors.T140.format(protocol=protocol))
+        raise BergamotError(Errors.T140, protocol=protocol)
     if protocol == "not_in_train":
         seen = {_folded(query) for query in train}
         return [_folded(query) not in seen for query in queries]

@@ -68,7 +68,7 @@ def read_dictionary(path: Path) -> list[tuple[str, str]]:
     for number, line in numbered_lines(path):
         concept_ids, bars, name = line.partition("||")
         if not bars or not concept_ids or not name.strip():
-            raise BergamotError(Errors.T302.format(path=path, line=number, text=line[:80]))
+            raise BergamotError(Errors.T302, path=path, line=number, text=line[:80])
         entries.append((concept_ids, name))
     return entries
 
@@ -100,7 +100,7 @@ def _read_folder(path: Path) -> QuerySet:
         return _of_corpus(read_corpus(path, "concept"))
     files = sorted(path.glob("*.txt"))
     if not files:
-        raise BergamotError(Errors.T303.format(path=path))
+        raise BergamotError(Errors.T303, path=path)
     whole = QuerySet([], {})
     for file in files:
         whole.add(_read_file(file))

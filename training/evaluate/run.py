@@ -47,7 +47,7 @@ def run_evaluation(
     for name, flags in members.items():
         if not any(q.concept_ids for q, counts in zip(queries, flags, strict=True) if counts):
             paths = ", ".join(str(path) for _, path in sets)
-            raise BergamotError(Errors.T306.format(path=paths, protocol=name))
+            raise BergamotError(Errors.T306, path=paths, protocol=name)
     noted: dict[str, dict[str, Any]] = {}  # filled while the pipelines run
     facts = {
         "dictionary": {"names": len(dictionary), "concepts": len(dictionary.concept_ids)},
@@ -72,7 +72,7 @@ def within(
     out_of_kb (str): What becomes of those; see `Choices`.
     """
     if out_of_kb not in OUT_OF_KB:
-        raise BergamotError(Errors.T143.format(value=out_of_kb, choices=", ".join(OUT_OF_KB)))
+        raise BergamotError(Errors.T143, value=out_of_kb, choices=", ".join(OUT_OF_KB))
     kept, outside = [], 0
     for query in queries:
         if not query.concept_ids or query.concept_ids & dictionary.concept_ids:

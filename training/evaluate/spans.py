@@ -57,7 +57,7 @@ def score_documents(
     RAISES (BergamotError): T144 if there are not as many documents on both sides.
     """
     if len(predicted) != len(gold):
-        raise BergamotError(Errors.T144.format(predicted=len(predicted), gold=len(gold)))
+        raise BergamotError(Errors.T144, predicted=len(predicted), gold=len(gold))
     counts = [count_document(*sides) for sides in zip(predicted, gold, strict=True)]
     groups: dict[str, list[dict[str, Counts]]] = {}
     for language, document in zip(languages, counts, strict=bool(languages)):

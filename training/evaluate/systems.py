@@ -109,7 +109,7 @@ def rank_with_pipeline(
     nlp = load_pipeline(path)
     names = [name for name, factory in nlp.pipe_factories.items() if factory == _FACTORY]
     if not names:
-        raise BergamotError(Errors.T142.format(path=path, pipes=", ".join(nlp.pipe_names)))
+        raise BergamotError(Errors.T142, path=path, pipes=", ".join(nlp.pipe_names))
     linker = cast("BergamotLinker", nlp.get_pipe(names[0]))
     hidden = _hidden(linker, queries) if held_out else []
     if hidden:

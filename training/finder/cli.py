@@ -107,7 +107,7 @@ def silver_cli(
         counts["mentions"] += len(doc.ents)
         counts["texts with words left open"] += any(token.ent_iob == 0 for token in doc)
     if not counts["mentions"]:
-        raise BergamotError(Errors.T310.format(paths=", ".join(map(str, texts)), label=label))
+        raise BergamotError(Errors.T310, paths=", ".join(map(str, texts)), label=label)
     with atomic_file(output) as temporary:
         temporary.write_bytes(store.to_bytes())
     typer.echo(f"{output}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()) if n))

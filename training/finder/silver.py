@@ -39,7 +39,7 @@ class Marker:
         self.label = label
         linkers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, BergamotLinker)]
         if not linkers:
-            raise BergamotError(Errors.T311.format(names=", ".join(nlp.pipe_names)))
+            raise BergamotError(Errors.T311, names=", ".join(nlp.pipe_names))
         self.linker = linkers[0]
         self.names = [pipe for _, pipe in nlp.pipeline if not isinstance(pipe, BergamotLinker)]
 

@@ -62,7 +62,7 @@ def train_finder(
     torch.manual_seed(recipe.seed)
     labels = sorted({ent.label_ for doc in train for ent in doc.ents})
     if not labels:
-        raise BergamotError(Errors.T312.format(count=len(train)))
+        raise BergamotError(Errors.T312, count=len(train))
     model = Tagger.begin(lm, labels).to(device)
     model.lm.embeddings.requires_grad_(False)
     read = _Reader(train, model, recipe, concepts)

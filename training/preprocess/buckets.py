@@ -37,7 +37,7 @@ class Caps:
         for field in fields(self):
             value = getattr(self, field.name)
             if value < 0:
-                raise BergamotError(Errors.T108.format(name=f"cap_{field.name}", value=value))
+                raise BergamotError(Errors.T108, name=f"cap_{field.name}", value=value)
 
 
 def ordered_languages(languages: Sequence[str]) -> list[str]:
@@ -46,7 +46,7 @@ def ordered_languages(languages: Sequence[str]) -> list[str]:
     RAISES (BergamotError): T109 if there are over 63.
     """
     if len(languages) > _MAX_LANGUAGES:
-        raise BergamotError(Errors.T109.format(found=len(languages), most=_MAX_LANGUAGES))
+        raise BergamotError(Errors.T109, found=len(languages), most=_MAX_LANGUAGES)
     return sorted(languages, key=lambda name: (name != ENGLISH, name))
 
 

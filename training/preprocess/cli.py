@@ -123,10 +123,10 @@ def preprocess(
 ) -> dict[str, dict[str, Any]]:
     """Write output/kb, eval, and train and valid if asked for; return their manifests by name."""
     if relation_label not in ("rel", "rela"):
-        raise BergamotError(Errors.T106.format(value=relation_label))
+        raise BergamotError(Errors.T106, value=relation_label)
     for name, share in {"held_out": held_out, "valid_concepts": valid_concepts}.items():
         if not 0 <= share < 1:
-            raise BergamotError(Errors.T107.format(name=name, value=share))
+            raise BergamotError(Errors.T107, name=name, value=share)
     announce_preprocessing(meta, output)
     kb = build_concept_table(
         meta,

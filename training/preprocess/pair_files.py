@@ -30,7 +30,7 @@ def read_pairs(path: Path) -> Iterator[Line]:
     for number, line in numbered_lines(path):
         fields = line.split("||")
         if len(fields) != 3 or not all(field.strip() for field in fields):
-            raise BergamotError(Errors.T112.format(path=path, line=number, text=line[:80]))
+            raise BergamotError(Errors.T112, path=path, line=number, text=line[:80])
         yield fields[0], fields[1], fields[2]
 
 
@@ -42,7 +42,7 @@ def read_bitext(path: Path) -> Iterator[Line]:
     for number, line in numbered_lines(path):
         fields = line.split("\t")
         if len(fields) != 2 or not all(field.strip() for field in fields):
-            raise BergamotError(Errors.T112.format(path=path, line=number, text=line[:80]))
+            raise BergamotError(Errors.T112, path=path, line=number, text=line[:80])
         yield f"{path.stem}{number}", fields[0], fields[1]
 
 
@@ -82,7 +82,7 @@ def write_pair_set(path: Path, lines: Iterable[Line]) -> dict[str, Any]:
     frame = frame.with_columns(pl.col("a", "b").str.strip_chars().str.to_lowercase())
     frame = frame.filter(pl.col("a") != pl.col("b")).unique()
     if frame.is_empty():
-        raise BergamotError(Errors.T105.format(path=path))
+        raise BergamotError(Errors.T105, path=path)
     labels = frame.select("label").unique().sort("label").with_row_index("concept")
     strings = pl.concat([frame["a"], frame["b"]]).unique().sort().to_frame("name")
     numbered = strings.with_row_index("id")

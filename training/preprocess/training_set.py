@@ -119,7 +119,7 @@ def write_training_set(
             )
             buckets = _write_pairs(folder / "pairs.npy", pairs)
         if not buckets:
-            raise BergamotError(Errors.T105.format(path=table.path))
+            raise BergamotError(Errors.T105, path=table.path)
         with timed("Building the graph"):
             edges, labels = graph_edges(table, label=relation_label)
         with timed("Finding homonyms"):

@@ -62,9 +62,7 @@ def save_model(model: Any, folder: Path, dtype: str) -> None:
         kind = torch.float8_e4m3fn if dtype == "fp8" and weights.dim() > 1 else target
         largest, found = torch.finfo(kind).max, float(weights.detach().abs().max())
         if not found <= largest:
-            raise BergamotError(
-                Errors.T236.format(name=name, found=found, largest=largest, dtype=dtype)
-            )
+            raise BergamotError(Errors.T236, name=name, found=found, largest=largest, dtype=dtype)
         weights.data = weights.data.to(kind)
     model.save_pretrained(folder, safe_serialization=True)
     model.config.torch_dtype = target

@@ -46,7 +46,7 @@ def shrink(
     """
     if dtype not in DTYPES:
         choices = ", ".join(DTYPES)
-        raise BergamotError(PackageErrors.B014.format(value=dtype, choices=choices))
+        raise BergamotError(PackageErrors.B014, value=dtype, choices=choices)
     check_folder(lm)
     vocabulary = vocabulary or Vocabulary()
     file, model = TokenizerFile.read(lm), load_model(lm)

@@ -28,7 +28,7 @@ def line_batches(path: Path) -> Iterator[list[str]]:
     """
     files = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
     if not files:
-        raise BergamotError(Errors.T235.format(path=path))
+        raise BergamotError(Errors.T235, path=path)
     for file in files:
         lines = (line for _, line in numbered_lines(file))
         while batch := list(islice(lines, _BATCH)):

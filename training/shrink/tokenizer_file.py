@@ -60,7 +60,7 @@ class TokenizerFile:
         """Raise T233 if a model with word embeddings of `rows` pieces lacks one."""
         largest = max(self.pieces)
         if largest >= rows:
-            raise BergamotError(Errors.T233.format(path=self.path, largest=largest, rows=rows))
+            raise BergamotError(Errors.T233, path=self.path, largest=largest, rows=rows)
 
     def note_special(self, more: Collection[int]) -> None:
         """Set `special`, with the ids among `more` that are there.
@@ -152,7 +152,7 @@ class TokenizerFile:
 
     def _unsuitable(self, found: str, known: Collection[str]) -> BergamotError:
         choices = ", ".join(known)
-        return BergamotError(Errors.T232.format(path=self.path, found=found, choices=choices))
+        return BergamotError(Errors.T232, path=self.path, found=found, choices=choices)
 
 
 def write_tokenizer(file: TokenizerFile, folder: Path, *, kept: np.ndarray | None) -> None:

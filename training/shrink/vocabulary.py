@@ -42,10 +42,10 @@ class Vocabulary:
     def __post_init__(self) -> None:
         if self.kind not in VOCABULARIES:
             choices = ", ".join(VOCABULARIES)
-            raise BergamotError(Errors.T230.format(value=self.kind, choices=choices))
+            raise BergamotError(Errors.T230, value=self.kind, choices=choices)
         used = self.names is not None or bool(self.texts)
         if used != (self.kind == "cut") or ((self.scripts or self.size is not None) and not used):
-            raise BergamotError(Errors.T231.format(value=self.kind))
+            raise BergamotError(Errors.T231, value=self.kind)
 
     def kept(self, file: TokenizerFile, tokenizer: Any, *, lowercase: bool) -> np.ndarray:
         """Return the ids of the pieces that stay, int64 (m,), ascending, unless all are kept.
@@ -99,7 +99,7 @@ def choose_pieces(
     RAISES (BergamotError): T234 if size is less than what is fixed.
     """
     if size is not None and size < len(fixed):
-        raise BergamotError(Errors.T234.format(size=size, least=len(fixed)))
+        raise BergamotError(Errors.T234, size=size, least=len(fixed))
     others = np.setdiff1d(np.union1d(possible, np.flatnonzero(counts)), fixed)
     order = others[np.lexsort((others, ranks[others], -counts[others]))]
     used = np.count_nonzero(counts[order])
@@ -147,7 +147,7 @@ def of_script(file: TokenizerFile, script: str) -> np.ndarray:
     chosen = {c for c in letters if scripts[c] == script.lower()}
     if not chosen:
         choices = ", ".join(sorted(set(scripts.values()) - {"?"}))
-        raise BergamotError(Errors.T237.format(value=script, choices=choices))
+        raise BergamotError(Errors.T237, value=script, choices=choices)
     rows = [row for row in file.pieces if not chosen.isdisjoint(file.text(row))]
     return np.array(rows, dtype=np.int64)
 

@@ -53,7 +53,7 @@ def finetune(
     unknown = sorted({record.label for record in test} - set(labels))
     if len(labels) < 2 or unknown:
         raise BergamotError(
-            Errors.T155.format(labels=", ".join(labels), unknown=", ".join(unknown) or "none")
+            Errors.T155, labels=", ".join(labels), unknown=", ".join(unknown) or "none"
         )
     check_folder(lm)
     set_seed(seed)

@@ -54,7 +54,7 @@ def choose(
     single = ((name, min(ids)) for name, ids in named.items() if len(ids) == 1)
     entries = sorted(entry for entry in single if alone.get(entry[1]) in number)
     if len({alone[concept] for _, concept in entries}) < 2:
-        raise BergamotError(Errors.T150.format(groups=", ".join(groups), path=table.path))
+        raise BergamotError(Errors.T150, groups=", ".join(groups), path=table.path)
     order = np.random.default_rng(seed).permutation(len(entries))[:count]
     chosen = [entries[row] for row in sorted(order.tolist())]
     labels = np.array([number[alone[concept]] for _, concept in chosen], dtype=np.int64)

@@ -35,7 +35,7 @@ def read_records(path: Path, form: str) -> tuple[list[Record], int]:
         nothing is left or the file is no JSON.
     """
     if form not in FORMATS:
-        raise BergamotError(Errors.T153.format(value=form, choices=", ".join(FORMATS)))
+        raise BergamotError(Errors.T153, value=form, choices=", ".join(FORMATS))
     records, skipped = [], 0
     for record in _entries(path, form):
         if record is not None and record.label and record.first.strip() and record.second.strip():
@@ -44,7 +44,7 @@ def read_records(path: Path, form: str) -> tuple[list[Record], int]:
             skipped += 1
     if not records:
         reason = f"{skipped} entries, none with two texts and a label"
-        raise BergamotError(Errors.T154.format(path=path, form=form, reason=reason))
+        raise BergamotError(Errors.T154, path=path, form=form, reason=reason)
     if skipped:
         logger.warning("Skipped %d entries of %s", skipped, path)
     return records, skipped
@@ -61,7 +61,7 @@ def _entries(path: Path, form: str) -> Iterator[Record | None]:
         entries = content.values() if form == "pubmedqa" else content["questions"]
     except (ValueError, KeyError, TypeError, AttributeError) as reason:
         place = f"{path}:{reason.line}" if isinstance(reason, Malformed) else path
-        raise BergamotError(Errors.T154.format(path=place, form=form, reason=reason)) from None
+        raise BergamotError(Errors.T154, path=place, form=form, reason=reason) from None
     for entry in entries:
         try:
             yield _pubmedqa(entry) if form == "pubmedqa" else _bioasq(entry)

@@ -38,7 +38,7 @@ def read_judgements(path: Path) -> Judgements:
         header = [name.strip().lower() for name in next(rows, [])]
         missing = [name for name in _COLUMNS if name not in header]
         if missing:
-            raise BergamotError(Errors.T151.format(path=path, missing=", ".join(missing)))
+            raise BergamotError(Errors.T151, path=path, missing=", ".join(missing))
         places = [header.index(name) for name in _COLUMNS]
         for row in rows:
             try:
@@ -53,10 +53,11 @@ def read_judgements(path: Path) -> Judgements:
             pairs.append((one, other))
             means.append(value)
     except csv.Error as reason:
-        message = Errors.T127.format(path=path, line=rows.line_num, what="table", reason=reason)
-        raise BergamotError(message) from None
+        raise BergamotError(
+            Errors.T127, path=path, line=rows.line_num, what="table", reason=reason
+        ) from None
     if len(pairs) < _LEAST:
-        raise BergamotError(Errors.T152.format(path=path, count=len(pairs)))
+        raise BergamotError(Errors.T152, path=path, count=len(pairs))
     if skipped:
         logger.warning("Skipped %d rows of %s without two terms and a mean", skipped, path)
     return Judgements(pairs, means, skipped)

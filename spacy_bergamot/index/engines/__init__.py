@@ -54,7 +54,7 @@ def engine_class(name: str) -> Any:
     """Return an engine's class by name. RAISES (BergamotError): B020 if there is none."""
     if name not in ENGINES:
         choices = ", ".join(sorted(ENGINES.get_all()))
-        raise BergamotError(Errors.B020.format(name=name, choices=choices))
+        raise BergamotError(Errors.B020, name=name, choices=choices)
     return ENGINES.get(name)
 
 

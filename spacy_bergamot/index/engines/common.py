@@ -28,10 +28,10 @@ class Vectors(Protocol):
 def check_queries(vectors: np.ndarray, dim: int) -> None:
     """Raise B021 unless vectors are finite, of the index's width and not zero."""
     if vectors.ndim != 2 or vectors.shape[1] != dim:
-        raise BergamotError(Errors.B021.format(what=f"shape {vectors.shape}", dim=dim))
+        raise BergamotError(Errors.B021, what=f"shape {vectors.shape}", dim=dim)
     norms = np.einsum("nd,nd->n", vectors, vectors)
     if not np.isfinite(norms).all() or (norms == 0).any():
-        raise BergamotError(Errors.B021.format(what="a zero or NaN vector", dim=dim))
+        raise BergamotError(Errors.B021, what="a zero or NaN vector", dim=dim)
 
 
 def build_threads(count: int, threads: int) -> int:
@@ -65,5 +65,6 @@ def read_facts(folder: Path) -> tuple[int, int]:
         facts = json.loads(path.read_text(encoding="utf8"))
         return int(facts["count"]), int(facts["dim"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as reason:
-        message = Errors.B002.format(path=path, what="an engine's facts", reason=reason)
-        raise BergamotError(message) from None
+        raise BergamotError(
+            Errors.B002, path=path, what="an engine's facts", reason=reason
+        ) from None

@@ -95,8 +95,9 @@ class NmslibEngine:
         except (RuntimeError, ValueError, MemoryError) as reason:
             # Freeing an index that was read in part crashes the process: let it live.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(index))
-            message = Errors.B002.format(path=path, what="an nmslib index", reason=reason)
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.B002, path=path, what="an nmslib index", reason=reason
+            ) from None
         index.setQueryTimeParams({"efSearch": ef_search})
         return cls(index, path, dim=dim, count=count)
 

@@ -54,7 +54,7 @@ def import_nmslib() -> Any:
         with _silent_stderr():
             return importlib.import_module("nmslib")
     except ImportError as reason:
-        raise BergamotError(Errors.B022.format(reason=reason)) from reason
+        raise BergamotError(Errors.B022, reason=reason) from reason
 
 
 @contextmanager
@@ -176,4 +176,4 @@ def _higher_levels(words: np.ndarray, count: int, *, most: int, levels: int) -> 
 
 
 def _not_readable(path: Path, reason: str) -> BergamotError:
-    return BergamotError(Errors.B002.format(path=path, what="an nmslib index", reason=reason))
+    return BergamotError(Errors.B002, path=path, what="an nmslib index", reason=reason)

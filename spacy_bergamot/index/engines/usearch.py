@@ -54,7 +54,7 @@ class UsearchEngine:
         from tqdm import tqdm
 
         if dtype not in _USEARCH_BYTES:
-            raise BergamotError(Errors.B039.format(value=dtype, choices=", ".join(_USEARCH_BYTES)))
+            raise BergamotError(Errors.B039, value=dtype, choices=", ".join(_USEARCH_BYTES))
         count, dim = vectors.shape
         threads = build_threads(count, threads)
         width = _USEARCH_BYTES[dtype]
@@ -87,8 +87,9 @@ class UsearchEngine:
         try:
             index = import_usearch().Index.restore(str(path), view=True)
         except (RuntimeError, ValueError) as reason:
-            message = Errors.B002.format(path=path, what="a usearch index", reason=reason)
-            raise BergamotError(message) from None
+            raise BergamotError(
+                Errors.B002, path=path, what="a usearch index", reason=reason
+            ) from None
         index.expansion_search = ef_search
         return cls(index, dim=dim, count=count)
 
@@ -130,6 +131,5 @@ def import_usearch() -> Any:
     try:
         import usearch.index
     except ImportError:
-        message = Errors.B042.format(name="usearch", package="usearch")
-        raise BergamotError(message) from None
+        raise BergamotError(Errors.B042, name="usearch", package="usearch") from None
     return usearch.index

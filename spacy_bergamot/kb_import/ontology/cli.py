@@ -58,7 +58,7 @@ def import_ontologies(
         more = ["…"] if others[_SHOWN:] else []
         problems = "; ".join([*records.notes, *others[:_SHOWN], *more])
         paths = ", ".join(map(str, sources))
-        raise BergamotError(Errors.T118.format(path=paths, files=problems or "it is empty"))
+        raise BergamotError(Errors.T118, path=paths, files=problems or "it is empty")
     if unread:
         logger.warning("Not read, of no known form: %s", ", ".join(f.name for f in unread))
     if records.notes:

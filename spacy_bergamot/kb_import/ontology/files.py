@@ -25,7 +25,7 @@ def read_sources(sources: list[Path], records: Records) -> dict[Path, bool]:
     files = []
     for source in sources:
         if not source.exists():
-            raise BergamotError(Errors.T117.format(path=source))
+            raise BergamotError(Errors.T117, path=source)
         files += (
             [source] if source.is_file() else sorted(f for f in source.rglob("*") if f.is_file())
         )
@@ -37,8 +37,7 @@ def read_sources(sources: list[Path], records: Records) -> dict[Path, bool]:
                 known |= _read(name, stream, records)
         except BROKEN as e:
             reason = str(e) or type(e).__name__
-            message = Errors.T116.format(path=file, what="a file", reason=reason)
-            raise BergamotError(message) from None
+            raise BergamotError(Errors.T116, path=file, what="a file", reason=reason) from None
         read[file] = known
     return read
 

@@ -19,7 +19,7 @@ def read_obo(stream: IO[bytes], where: str, records: Records) -> None:
     try:
         import fastobo
     except ImportError:
-        raise BergamotError(Errors.T205.format(package="fastobo", pip_name="fastobo")) from None
+        raise BergamotError(Errors.T205, package="fastobo", pip_name="fastobo") from None
     try:
         frames = fastobo.iter(stream, ordered=True)
         header = _header(frames.header())
@@ -42,7 +42,7 @@ def read_obo(stream: IO[bytes], where: str, records: Records) -> None:
     except (SyntaxError, ValueError, TypeError) as reason:
         stream.read(1)  # where reading failed it fails again: fastobo hides why
         place = f"{where}:{reason.lineno}" if isinstance(reason, SyntaxError) else where
-        raise BergamotError(Errors.T116.format(path=place, what="OBO", reason=reason)) from None
+        raise BergamotError(Errors.T116, path=place, what="OBO", reason=reason) from None
 
 
 def _header(clauses: Iterable[Any]) -> dict[str, str]:

@@ -22,7 +22,7 @@ def read_obographs(stream: IO[bytes], where: str, records: Records) -> None:
     except (ValueError, KeyError, TypeError, AttributeError) as reason:
         what = "OBO graphs"
         place = f"{where}:{reason.line}" if isinstance(reason, Malformed) else where
-        raise BergamotError(Errors.T116.format(path=place, what=what, reason=reason)) from None
+        raise BergamotError(Errors.T116, path=place, what=what, reason=reason) from None
 
 
 def _graph(graph: dict[str, Any], records: Records) -> None:

@@ -14,7 +14,7 @@ def read_orphadata(stream: IO[bytes], where: str, records: Records) -> None:
         _, root = next(events)
         if root.tag != "JDBOR":
             raise BergamotError(
-                Errors.T116.format(path=where, what="Orphadata", reason=f"its root is {root.tag}")
+                Errors.T116, path=where, what="Orphadata", reason=f"its root is {root.tag}"
             )
         for event, element in events:
             if event == "end" and element.tag == "Disorder":
@@ -24,7 +24,7 @@ def read_orphadata(stream: IO[bytes], where: str, records: Records) -> None:
         what = "Orphadata XML"
         line = reason.position[0] if isinstance(reason, ElementTree.ParseError) else 1
         place = f"{where}:{line}"
-        raise BergamotError(Errors.T116.format(path=place, what=what, reason=reason)) from None
+        raise BergamotError(Errors.T116, path=place, what=what, reason=reason) from None
 
 
 def _disorder(element: ElementTree.Element, records: Records) -> None:

@@ -54,7 +54,7 @@ def read_table(stream: IO[bytes], where: str, delimiter: str, records: Records) 
                 records.malformed(f"{where}:{number}", "|".join(fields)[:120])
     except Malformed as reason:
         place = f"{where}:{reason.line}"
-        raise BergamotError(Errors.T116.format(path=place, what="a table", reason=reason)) from None
+        raise BergamotError(Errors.T116, path=place, what="a table", reason=reason) from None
     return True
 
 

@@ -15,7 +15,7 @@ _MOST_POINTS = 200
 def read_history(path: Path) -> dict[str, list[tuple[float, float]]]:
     """Return every logged value by step. RAISES (BergamotError): T301, T147."""
     if not path.is_file():
-        raise BergamotError(Errors.T301.format(path=path))
+        raise BergamotError(Errors.T301, path=path)
     try:
         lines: dict[str, list[tuple[float, float]]] = {}
         for entry in json.loads(path.read_text(encoding="utf8")):
@@ -23,7 +23,7 @@ def read_history(path: Path) -> dict[str, list[tuple[float, float]]]:
                 if name != "step":
                     lines.setdefault(name, []).append((float(entry["step"]), float(value)))
     except (ValueError, KeyError, TypeError, AttributeError) as reason:
-        raise BergamotError(Errors.T147.format(path=path, reason=reason)) from None
+        raise BergamotError(Errors.T147, path=path, reason=reason) from None
     return lines
 
 
