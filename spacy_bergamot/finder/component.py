@@ -4,12 +4,10 @@ It is a language model of its own, trained by `python -m training finder`. Put `
 behind it: names of the knowledge base that it does not find are marked there.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
-import torch
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
@@ -21,6 +19,7 @@ from spacy_bergamot.failures import processed
 from spacy_bergamot.finder.decode import decode
 from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.finder.tagger import Tagger
+from spacy_bergamot.forks import ForkWatch
 from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.storage.bundle import FileBundle
 from spacy_bergamot.storage.bundle_pipe import BundlePipe
@@ -99,7 +98,7 @@ class BergamotFinder(BundlePipe):
         }
         super().__init__(vocab, name, settings)
         self._tagger: Tagger | None = None
-        self._process = os.getpid()
+        self._watch = ForkWatch()
 
     @property
     def tagger(self) -> Tagger:
@@ -140,9 +139,7 @@ class BergamotFinder(BundlePipe):
 
     def _mark(self, docs: list[Doc]) -> list[Doc]:
         tagger, least = self.tagger, self.settings["threshold"]
-        if os.getpid() != self._process:
-            torch.set_num_threads(1)  # a fork after torch has used several threads hangs else
-            self._process = os.getpid()
+        self._watch.forked()
         read = [read_pieces(doc, tagger.tokenizer) for doc in docs]
         scores = tagger.log_probabilities(read, batch_pieces=self.settings["batch_pieces"])
         marked = []

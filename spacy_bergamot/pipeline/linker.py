@@ -1,6 +1,5 @@
 """The component `bergamot_linker`: concept ids for the entities of documents in any language."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from spacy.vocab import Vocab
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.failures import processed
+from spacy_bergamot.forks import ForkWatch
 from spacy_bergamot.index.changes import Changes
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.calibration import Calibration
@@ -59,7 +59,7 @@ class BergamotLinker(Pipe):
         self._look_up = LookUp(self.settings)
         self._parts: LinkerParts | None = None
         self._cache: Recent[Key, list[Candidate]] = Recent(self.settings.cache_size)
-        self._process = os.getpid()
+        self._watch = ForkWatch()
         self.home: Any = None  # weak reference to the pipeline
         for extension in ("kb_ents", "candidates"):
             if not Span.has_extension(extension):
@@ -103,8 +103,8 @@ class BergamotLinker(Pipe):
         Mentions are flattened over all documents; equal ones are looked up once and remembered.
         """
         parts = check_dictionaries(self, self.parts)
-        if os.getpid() != self._process:
-            self._after_fork()
+        if self._watch.forked():
+            self._cache = self._cache.copy()
         docs = list(docs)
         mentions = [self._look_up.mentions(doc) for doc in docs]
         label = self._look_up.label
@@ -281,14 +281,6 @@ class BergamotLinker(Pipe):
         self._parts = parts
         self._cache = Recent(self.settings.cache_size)
         return self
-
-    def _after_fork(self) -> None:
-        """A fork after torch has used several threads hangs unless it uses one."""
-        import torch
-
-        torch.set_num_threads(1)
-        self._cache = self._cache.copy()
-        self._process = os.getpid()
 
     def _with_golds(self, reference: Doc) -> tuple[Doc, list[str]]:
         """Return the document with its mentions as if unlinked, and the kb id of each."""
