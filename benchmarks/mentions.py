@@ -37,6 +37,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb.semantic_types import semantic_types
+from spacy_bergamot.kb_import.rrf_writer import write_rrf
 from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.pipeline.pipelines import FACTORY, load_pipeline
 from training.corpora.mapping import map_concepts
@@ -186,18 +187,17 @@ def write_release(folder: Path, table: ConceptTable, language: str, groups: Sequ
     group_of = {}
     for entry in table.types.to_pylist():  # the last one is the one that mentions are labelled with
         group_of[entry["concept"]] = entry["type"], entry["group"]
-    with (folder / "MRCONSO.RRF").open("w", encoding="utf8") as stream:
-        for entry in table.aliases.to_pylist():
-            _, group = group_of.get(entry["concept"], ("", ""))
-            if entry["language"] == language and (group in groups or not groups):
-                fields = [""] * 18
-                fields[0], fields[1] = table.concept_id(entry["concept"]), language
-                fields[14] = entry["alias"].replace("|", " ")
-                stream.write("|".join(fields) + "|\n")
-    with (folder / "MRSTY.RRF").open("w", encoding="utf8") as stream:
-        for row in range(len(table)):
-            tui, _ = group_of.get(row, ("T000", ""))
-            stream.write(f"{table.concept_id(row)}|{tui}||||\n")
+    names = (
+        {"CUI": table.concept_id(entry["concept"]), "LAT": language, "STR": entry["alias"]}
+        for entry in table.aliases.to_pylist()
+        if entry["language"] == language
+        and (group_of.get(entry["concept"], ("", ""))[1] in groups or not groups)
+    )
+    types = (
+        {"CUI": table.concept_id(row), "TUI": group_of.get(row, ("T000", ""))[0]}
+        for row in range(len(table))
+    )
+    write_rrf(folder, {"MRCONSO": names, "MRSTY": types})
 
 
 def heading() -> str:

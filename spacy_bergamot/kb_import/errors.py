@@ -39,3 +39,7 @@ class Errors(metaclass=Coded):
     T256 = "{path} is a folder where a file is wanted. Give one of the files in it."
     T301 = "{path} is missing. Preprocessing writes it; or correct the path."
     T304 = "{path} is not UTF-8: {reason}. Convert it to UTF-8."
+    T360 = (
+        "{table}: the value {value!r} has a bar or a line end, which RRF cannot hold, in the row "
+        "{row}. Replace them before it is written."
+    )

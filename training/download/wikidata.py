@@ -18,6 +18,7 @@ import typer
 from tqdm import tqdm
 
 from spacy_bergamot import __version__
+from spacy_bergamot.kb_import.rrf_writer import write_rrf
 from spacy_bergamot.languages import LANGUAGES, iso
 from spacy_bergamot.storage.files import atomic_file
 from spacy_bergamot.text import has_letters, normalize
@@ -33,6 +34,8 @@ _NAMES = (
     'VALUES (?p ?kind) {{ (rdfs:label "PT") (skos:altLabel "SY") }} ?item ?p ?name . '
     "FILTER(LANG(?name) IN ({languages})) }} ORDER BY ?item ?kind ?name"
 )
+_SAME = {"TS": "S", "STT": "PF", "ISPREF": "N", "SAB": SOURCE, "SRL": "0", "SUPPRESS": "N"}
+"""Values of MRCONSO that all rows have."""
 _CUI = re.compile(r"C\d{7}")
 
 logger = logging.getLogger(__name__)
@@ -88,7 +91,7 @@ def fetch_names(
         )
         tag = "-".join(sorted(languages))
         names += client.page(output / "names" / f"{tag}-{start:08d}.json", query)
-    return _write(output / "MRCONSO.RRF", names, items, into)
+    return _write(output, names, items, into)
 
 
 class _Client:
@@ -151,12 +154,12 @@ def _items(client: _Client, folder: Path, page: int) -> dict[str, set[str]]:
 
 
 def _write(
-    path: Path, names: list[dict[str, str]], items: dict[str, set[str]], into: Path | None
+    output: Path, names: list[dict[str, str]], items: dict[str, set[str]], into: Path | None
 ) -> Counter[str]:
     """Write rows of MRCONSO, sorted; drop what a concept has already, case and spacing aside."""
     known, concepts = _known(into) if into else (set(), None)
     counts: Counter[str] = Counter()
-    lines = set()
+    rows = set()
     # One CUI for one item: an item with several, or a CUI of several items, is ambiguous.
     owners = Counter(cui for cuis in items.values() for cui in cuis)
     for row in names:
@@ -173,10 +176,13 @@ def _write(
         else:
             cui = next(iter(cuis))
             known.add((cui, language, normalize(text)))
-            lines.add(_line(cui, language, row["item"], row["kind"], text))
+            rows.add((cui, language, row["kind"], row["item"], text))
             counts["kept"] += 1
-    with atomic_file(path) as temporary, temporary.open("w", encoding="utf8", newline="\n") as out:
-        out.writelines(f"{line}\n" for line in sorted(lines))
+    columns = ("CUI", "LAT", "TTY", "CODE", "STR")
+    write_rrf(
+        output,
+        {"MRCONSO": ({**_SAME, **dict(zip(columns, row, strict=True))} for row in sorted(rows))},
+    )
     return counts
 
 
@@ -197,11 +203,6 @@ def _fields(path: Path) -> Iterator[list[str]]:
             fields = line.rstrip("\n").split("|")
             if len(fields) == 19:
                 yield fields
-
-
-def _line(cui: str, language: str, item: str, kind: str, text: str) -> str:
-    fields = [cui, language, "S", "", "PF", "", "N", "", "", "", "", SOURCE, kind, item, text]
-    return "|".join([*fields, "0", "N", "", ""])
 
 
 def _clean(text: str) -> str:

@@ -1,10 +1,11 @@
 """Records to RRF files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from spacy_bergamot.kb_import.ontology.records import UMLS, Records, prefix_of
 from spacy_bergamot.kb_import.ontology.types import IS_A, types_of
+from spacy_bergamot.kb_import.rrf_writer import Row, write_rrf
 from spacy_bergamot.kb_import.sources import TERMS, write_terms
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import write_manifest
@@ -25,18 +26,10 @@ def write_release(output: Path, records: Records, ids: dict[str, str]) -> dict[s
         "MRSAB": _sab(records),
     }
     with atomic_folder(output) as folder:
-        rows = {name: _write(folder / f"{name}.RRF", lines) for name, lines in tables.items()}
+        rows = write_rrf(folder, tables)
         write_terms(folder / TERMS, _terms(records))
         write_manifest(folder, kind="release", version=1, rows=rows, skipped=records.skipped)
     return rows
-
-
-def _write(path: Path, rows: Iterable[tuple[str, ...]]) -> int:
-    count = 0
-    with path.open("w", encoding="utf8", newline="\n") as stream:
-        for count, row in enumerate(rows, 1):  # noqa: B007
-            stream.write("|".join(row) + "|\n")
-    return count
 
 
 def _source(accession: str, language: str = "ENG") -> str:
@@ -44,24 +37,24 @@ def _source(accession: str, language: str = "ENG") -> str:
     return (prefix_of(accession) or "LOCAL") + ("" if language == "ENG" else language)
 
 
-def _conso(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
+def _conso(records: Records, ids: dict[str, str]) -> Iterator[Row]:
     number = 0
     shown: dict[str, str] = {}
     strings: dict[str, int] = {}
 
     def row(
         concept: str, accession: str, language: str, text: str, kind: str, suppress: str
-    ) -> tuple[str, ...]:
+    ) -> Row:
         nonlocal number
         number += 1
         string = strings.setdefault(text, len(strings) + 1)
         best, label = ("P", "Y") if kind == "PT" else ("S", "N")
-        atom, term = f"A{number:08d}", f"{string:08d}"
-        source = _source(accession, language)
-        return (
-            concept, language, best, f"L{term}", "PF", f"S{term}", label, atom, "",
-            accession, "", source, kind, accession, text, "0", suppress, "",
-        )  # fmt: skip
+        return {
+            "CUI": concept, "LAT": language, "TS": best, "LUI": f"L{string:08d}", "STT": "PF",
+            "SUI": f"S{string:08d}", "ISPREF": label, "AUI": f"A{number:08d}", "SCUI": accession,
+            "SAB": _source(accession, language), "TTY": kind, "CODE": accession, "STR": text,
+            "SRL": "0", "SUPPRESS": suppress,
+        }  # fmt: skip
 
     for name in records.names:
         concept = ids[name.accession]
@@ -77,7 +70,7 @@ def _conso(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
             yield row(concept, code, "ENG", shown[concept], "XR", "N")
 
 
-def _rel(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
+def _rel(records: Records, ids: dict[str, str]) -> Iterator[Row]:
     number = 0
     known = {name.accession for name in records.names}
     for subject, predicate, target in dict.fromkeys(records.relations):
@@ -95,38 +88,43 @@ def _rel(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
         ):
             number += 1
             source = _source(subject)
-            yield (
-                first, "", "SCUI", rel, second, "", "SCUI", rela, f"R{number:08d}", "", source,
-                source, "", "", "N", "",
-            )  # fmt: skip
+            yield {
+                "CUI1": first, "STYPE1": "SCUI", "REL": rel, "CUI2": second, "STYPE2": "SCUI",
+                "RELA": rela, "RUI": f"R{number:08d}", "SAB": source, "SL": source,
+                "SUPPRESS": "N",
+            }  # fmt: skip
 
 
-def _def(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
+def _def(records: Records, ids: dict[str, str]) -> Iterator[Row]:
     for number, (accession, text) in enumerate(dict.fromkeys(records.definitions), 1):
         if accession in ids:
-            yield ids[accession], "", f"AT{number:08d}", "", _source(accession), text, "N", ""
+            yield {
+                "CUI": ids[accession], "ATUI": f"AT{number:08d}", "SAB": _source(accession),
+                "DEF": text, "SUPPRESS": "N",
+            }  # fmt: skip
 
 
-def _sty(records: Records, ids: dict[str, str]) -> Iterator[tuple[str, ...]]:
+def _sty(records: Records, ids: dict[str, str]) -> Iterator[Row]:
     given = {(ids[a], tui) for a, tui in records.types if a in ids}
     typed = {concept for concept, _ in given}
     ours = types_of(records.relations, {name.accession for name in records.names})
     given |= {(ids[term], tui) for term, tui in ours.items() if ids[term] not in typed}
     for number, (concept, tui) in enumerate(sorted(given), 1):
-        yield concept, tui, "", "", f"AT{number:08d}", ""
+        yield {"CUI": concept, "TUI": tui, "ATUI": f"AT{number:08d}"}
 
 
 def _used(records: Records) -> list[str]:
     return sorted({prefix_of(name.accession) for name in records.names})
 
 
-def _sab(records: Records) -> Iterator[tuple[str, ...]]:
+def _sab(records: Records) -> Iterator[Row]:
     for prefix in _used(records):
         said = {k: v.replace("|", "/") for k, v in records.sources.of(prefix).items()}
-        row = [""] * 25
-        row[2] = row[3] = _source(prefix + ":")
-        row[4], row[6], row[13] = said.get("name", row[3]), said.get("version", ""), "0"
-        yield tuple(row)
+        source = _source(prefix + ":")
+        yield {
+            "VSAB": source, "RSAB": source, "SON": said.get("name", source),
+            "SVER": said.get("version", ""), "SRL": "0",
+        }  # fmt: skip
 
 
 def _terms(records: Records) -> Iterator[dict[str, str]]:

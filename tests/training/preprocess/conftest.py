@@ -10,7 +10,7 @@ import pytest
 
 from spacy_bergamot.kb.concept_table import read_arrow
 from spacy_bergamot.kb_import.filters import Filters
-from spacy_bergamot.kb_import.rrf import COLUMNS
+from spacy_bergamot.kb_import.rrf_writer import rrf_line
 from training.preprocess.buckets import Caps
 from training.preprocess.cli import preprocess
 from training.preprocess.training_set import TrainingSet
@@ -27,8 +27,7 @@ DEFAULTS = {
 
 def line(table: str, **values: str) -> str:
     """Return a line of a table."""
-    given = {"SUPPRESS": "N", **DEFAULTS[table], **values}
-    return "".join(f"{given.get(column, '')}|" for column in COLUMNS[table].split())
+    return rrf_line(table, {"SUPPRESS": "N", **DEFAULTS[table], **values})
 
 
 def name(cui: str, text: str, language: str = "ENG", **values: str) -> str:
