@@ -25,8 +25,9 @@ def kb_cli(
     """Make a concept table: what `index` wants.
 
     Reads UMLS's RRF, OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, and custom
-    .csv, .tsv and .jsonl with id, name and optionally language, synonyms, type, parents, xrefs and
-    definition. It needs the extra `kb`: pip install "spacy_bergamot[kb]".
+    .csv, .tsv and .jsonl with id, name and optionally language, synonyms, abbreviations, term_type,
+    suppress, type, parents, xrefs, definition, source and code. It needs the extra
+    `kb`: pip install "spacy_bergamot[kb]".
     """
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     with explained():

@@ -30,11 +30,12 @@ def import_cli(
     """Merge ontologies and tables into a knowledge base that `preprocess` reads.
 
     Reads OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, edges (x, p, y), and
-    custom .csv, .tsv and .jsonl with id, name and optionally language, synonyms, type, parents,
-    xrefs and definition. Each may be packed: .gz, .xz, .bz2, .zip, .tar and .tar.gz. Broad and
-    related synonyms and machine translations are written as suppressed rows. A table with source
-    (a prefix such as HP) and version, licence, name or address says of the sources what their files
-    do not.
+    custom .csv, .tsv and .jsonl with id, name and optionally language, synonyms, abbreviations,
+    term_type, suppress, type, parents, xrefs, definition, source and code. Each may be packed: .gz,
+    .xz, .bz2, .zip, .tar and .tar.gz. Broad and related synonyms and machine translations are
+    written as suppressed rows. A table with source (a prefix such as HP) and version, licence, name
+    or address says of the sources what their files do not; one with predicate, rela, rel and
+    inverse what relations are called.
     """
     rows = import_ontologies(sources, output, prefer=tuple(filter(None, prefer.split(","))))
     typer.echo("\n".join(f"{name:16} {count}" for name, count in rows.items()))

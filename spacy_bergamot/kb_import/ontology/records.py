@@ -44,9 +44,11 @@ class Records:
 
     definitions: (accession, text). relations: (subject, predicate, object). matches: accessions
     that a mapping calls the same. xrefs: accession and what it refers to, the same or only close.
-    types: (accession, TUI). obsolete: accessions that a file withdraws. labels: names of
-    predicates. sources: what the files say of themselves. skipped: what was left out and why.
-    notes: the first rows and names that were malformed.
+    types: (accession, TUI). codes: (source, code) of terms whose accession does not say them, each
+    empty if a file does not either. obsolete: accessions that a file withdraws. labels: names of
+    predicates. relation_names: MRREL's REL and RELA of a predicate, and RELA the other way round.
+    sources: what the files say of themselves. skipped: what was left out and why. notes: the first
+    rows and names that were malformed.
     """
 
     names: list[Name] = field(default_factory=list)
@@ -55,8 +57,10 @@ class Records:
     matches: list[tuple[str, str]] = field(default_factory=list)
     xrefs: list[tuple[str, str]] = field(default_factory=list)
     types: list[tuple[str, str]] = field(default_factory=list)
+    codes: dict[str, tuple[str, str]] = field(default_factory=dict)
     obsolete: set[str] = field(default_factory=set)
     labels: dict[str, str] = field(default_factory=dict)
+    relation_names: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     sources: Sources = field(default_factory=Sources)
     skipped: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
@@ -90,6 +94,16 @@ class Records:
         text = " ".join(text.replace("|", "/").split())
         if text and _REPLACED not in text and not broken_character(text):
             self.definitions.append((accession, text))
+
+    def source_of(self, accession: str) -> str:
+        """Return the vocabulary that a term belongs to; LOCAL where nothing says it."""
+        source, _ = self.codes.get(accession, ("", ""))
+        return source or prefix_of(accession) or "LOCAL"
+
+    def code_of(self, accession: str) -> str:
+        """Return a term's code in its vocabulary: the accession if none is said."""
+        _, code = self.codes.get(accession, ("", ""))
+        return code or accession
 
     def drop_obsolete(self) -> None:
         """Drop names of obsolete terms, wherever they came from, and repeated names."""

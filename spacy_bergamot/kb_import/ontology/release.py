@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from spacy_bergamot.kb.semantic_types import semantic_types
 from spacy_bergamot.kb_import.ontology.records import UMLS, Records, prefix_of
 from spacy_bergamot.kb_import.ontology.types import IS_A, types_of
+from spacy_bergamot.kb_import.relations import INVERSE_REL
 from spacy_bergamot.kb_import.rrf_writer import Row, write_rrf
 from spacy_bergamot.kb_import.sources import TERMS, write_terms
 from spacy_bergamot.storage.files import atomic_folder
@@ -32,9 +34,9 @@ def write_release(output: Path, records: Records, ids: dict[str, str]) -> dict[s
     return rows
 
 
-def _source(accession: str, language: str = "ENG") -> str:
-    """Return the source's abbreviation in UMLS's manner: HP, HPGER; LOCAL for a plain id."""
-    return (prefix_of(accession) or "LOCAL") + ("" if language == "ENG" else language)
+def _source(records: Records, accession: str, language: str = "ENG") -> str:
+    """Return the source's abbreviation in UMLS's manner: HP, HPGER."""
+    return records.source_of(accession) + ("" if language == "ENG" else language)
 
 
 def _conso(records: Records, ids: dict[str, str]) -> Iterator[Row]:
@@ -48,11 +50,12 @@ def _conso(records: Records, ids: dict[str, str]) -> Iterator[Row]:
         nonlocal number
         number += 1
         string = strings.setdefault(text, len(strings) + 1)
+        code = records.code_of(accession)
         best, label = ("P", "Y") if kind == "PT" else ("S", "N")
         return {
             "CUI": concept, "LAT": language, "TS": best, "LUI": f"L{string:08d}", "STT": "PF",
-            "SUI": f"S{string:08d}", "ISPREF": label, "AUI": f"A{number:08d}", "SCUI": accession,
-            "SAB": _source(accession, language), "TTY": kind, "CODE": accession, "STR": text,
+            "SUI": f"S{string:08d}", "ISPREF": label, "AUI": f"A{number:08d}", "SCUI": code,
+            "SAB": _source(records, accession, language), "TTY": kind, "CODE": code, "STR": text,
             "SRL": "0", "SUPPRESS": suppress,
         }  # fmt: skip
 
@@ -77,30 +80,37 @@ def _rel(records: Records, ids: dict[str, str]) -> Iterator[Row]:
         if subject not in known or target not in known or ids[subject] == ids[target]:
             records.skipped["relations to unknown terms or to itself"] += 1
             continue
-        label = "isa" if predicate in IS_A else records.labels.get(predicate, predicate)
-        label = "_".join(label.replace("|", " ").split())
-        up, down = ("PAR", "CHD") if label == "isa" else ("RO", "RO")
         ends = (ids[subject], ids[target])
+        rel, rela, inverse = _relation_names(records, predicate)
         # CUI2 stands in the relation RELA to CUI1.
-        for rel, rela, (first, second) in (
-            (up, f"inverse_{label}", ends),
-            (down, label, ends[::-1]),
+        for kind, name, (first, second) in (
+            (INVERSE_REL.get(rel, rel), inverse, ends),
+            (rel, rela, ends[::-1]),
         ):
             number += 1
-            source = _source(subject)
+            source = _source(records, subject)
             yield {
-                "CUI1": first, "STYPE1": "SCUI", "REL": rel, "CUI2": second, "STYPE2": "SCUI",
-                "RELA": rela, "RUI": f"R{number:08d}", "SAB": source, "SL": source,
+                "CUI1": first, "STYPE1": "SCUI", "REL": kind, "CUI2": second, "STYPE2": "SCUI",
+                "RELA": name, "RUI": f"R{number:08d}", "SAB": source, "SL": source,
                 "SUPPRESS": "N",
             }  # fmt: skip
+
+
+def _relation_names(records: Records, predicate: str) -> tuple[str, str, str]:
+    """Return REL and RELA of a predicate, and RELA the other way round."""
+    if predicate in records.relation_names:
+        return records.relation_names[predicate]
+    label = "isa" if predicate in IS_A else records.labels.get(predicate, predicate)
+    label = "_".join(label.replace("|", " ").split())
+    return ("CHD" if label == "isa" else "RO"), label, f"inverse_{label}"
 
 
 def _def(records: Records, ids: dict[str, str]) -> Iterator[Row]:
     for number, (accession, text) in enumerate(dict.fromkeys(records.definitions), 1):
         if accession in ids:
             yield {
-                "CUI": ids[accession], "ATUI": f"AT{number:08d}", "SAB": _source(accession),
-                "DEF": text, "SUPPRESS": "N",
+                "CUI": ids[accession], "ATUI": f"AT{number:08d}",
+                "SAB": records.source_of(accession), "DEF": text, "SUPPRESS": "N",
             }  # fmt: skip
 
 
@@ -109,27 +119,34 @@ def _sty(records: Records, ids: dict[str, str]) -> Iterator[Row]:
     typed = {concept for concept, _ in given}
     ours = types_of(records.relations, {name.accession for name in records.names})
     given |= {(ids[term], tui) for term, tui in ours.items() if ids[term] not in typed}
+    network = {kind.tui: kind for kind in semantic_types()}
     for number, (concept, tui) in enumerate(sorted(given), 1):
-        yield {"CUI": concept, "TUI": tui, "ATUI": f"AT{number:08d}"}
+        kind = network.get(tui)
+        names = {"STN": kind.tree_number, "STY": kind.name} if kind else {}
+        yield {"CUI": concept, "TUI": tui, "ATUI": f"AT{number:08d}", **names}
 
 
 def _used(records: Records) -> list[str]:
-    return sorted({prefix_of(name.accession) for name in records.names})
+    return sorted({records.source_of(name.accession) for name in records.names})
 
 
 def _sab(records: Records) -> Iterator[Row]:
-    for prefix in _used(records):
-        said = {k: v.replace("|", "/") for k, v in records.sources.of(prefix).items()}
-        source = _source(prefix + ":")
+    for source in _used(records):
+        said = records.sources.of(source)
         yield {
-            "VSAB": source, "RSAB": source, "SON": said.get("name", source),
-            "SVER": said.get("version", ""), "SRL": "0",
+            "VSAB": source, "RSAB": source, "SON": _field(said.get("name", source)),
+            "SVER": _field(said.get("version", "")), "SRL": "0",
         }  # fmt: skip
+
+
+def _field(text: str) -> str:
+    """Return a text on one line and without RRF's separator."""
+    return " ".join(text.replace("|", "/").split())
 
 
 def _terms(records: Records) -> Iterator[dict[str, str]]:
     """Yield what is known of the sources whose licence or address is known."""
-    for prefix in _used(records):
-        said = records.sources.of(prefix)
+    for source in _used(records):
+        said = records.sources.of(source)
         if "licence" in said or "address" in said:
-            yield {"source": _source(prefix + ":"), **said}
+            yield {"source": source, **said}

@@ -1,5 +1,5 @@
-"""Tables with a header: Babelon translations, SSSOM mappings, edges, names of any kind, and what
-sources there are.
+"""Tables with a header: Babelon translations, SSSOM mappings, edges and what they are called, names
+of any kind, and what sources there are.
 
 Which one a table is, its columns say. A tab-separated row is one line; quotes may stand around a
 field. Comma-separated ones follow RFC 4180.
@@ -19,12 +19,14 @@ Reader = Callable[[Row, Records], bool]
 
 _SAME = {"SKOS:exactMatch", "OWL:equivalentClass", "OWL:sameAs"}
 _UNREVIEWED = {"CANDIDATE", "UNDER_REVIEW"}
+_NOT_SUPPRESSED = {"", "n", "no", "0", "false"}
 _RENAMED = {
     "source_id": "subject_id", "predicate": "predicate_id", "translation_text": "translation_value",
     "translation_lang": "translation_language", "status": "translation_status",
     "concept_id": "id", "canonical_name": "name", "label": "name", "aliases": "synonyms",
     "xref": "xrefs", "types": "type",
     "sab": "source", "prefix": "source", "license": "licence", "url": "address",
+    "tty": "term_type", "suppressed": "suppress",
 }  # fmt: skip
 """Other names of the same columns."""
 
@@ -113,6 +115,7 @@ def _kind(columns: set[str]) -> Reader | None:
         ({"subject_id", "predicate_id", "translation_value"}, _translation),
         ({"subject_id", "translation_value"}, _synonyms),
         ({"id", "name"}, _names),
+        ({"predicate_id", "rela"}, _relation_names),
         ({"source", "licence"}, _source),
         ({"source", "version"}, _source),
     ]
@@ -172,42 +175,78 @@ def _edge(row: Row, records: Records) -> bool:
         row.get(a) or row.get(b, "")
         for a, b in (("x", "subject"), ("p", "predicate"), ("y", "object"))
     )
-    ends = accession_of(subject), accession_of(target)
-    if not all(ends) or not predicate:
+    ends = _term(subject), _term(target)
+    if not all(ends) or any(c.isspace() for end in ends for c in end) or not predicate:
         return False
-    records.relations.append((str(ends[0]), accession_of(predicate) or predicate, str(ends[1])))
+    records.relations.append((ends[0], accession_of(predicate) or predicate, ends[1]))
+    return True
+
+
+def _relation_names(row: Row, records: Records) -> bool:
+    """What MRREL calls a predicate of edges: predicate, rela; optional: rel (RO), inverse."""
+    predicate, rel, rela, inverse = (
+        row.get(column, "").strip() for column in ("predicate_id", "rel", "rela", "inverse")
+    )
+    if not predicate or not _are_fields(rel, rela, inverse):
+        return False
+    names = (rel.upper() or "RO", rela, inverse)
+    records.relation_names[accession_of(predicate) or predicate] = names
     return True
 
 
 def _source(row: Row, records: Records) -> bool:
     """source (a prefix such as HP); optional: version, licence, name, address."""
-    prefix = row["source"].strip().rstrip(":").upper()
+    prefix = _vocabulary(row["source"])
     if not prefix:
         return False
     said = {key: row.get(key, "").strip() for key in ("version", "licence", "name", "address")}
-    records.sources.stated[PREFIXES.get(prefix, prefix)] = {k: v for k, v in said.items() if v}
+    records.sources.stated[prefix] = {k: v for k, v in said.items() if v}
     return True
 
 
 def _names(row: Row, records: Records, separator: str = "|") -> bool:
-    """id, name; optional: language, synonyms, type, parents, xrefs, definition, several by |."""
-    identifier, text = row.get("id", "").strip(), row.get("name", "")
-    if not identifier or "|" in identifier or not text.strip():
-        return False
-    accession = accession_of(identifier) or identifier
+    """id, name; optional: language, synonyms, abbreviations, term_type (of the name), suppress (all
+    names of the row), type, parents, xrefs, definition, source and code; several by |."""
 
     def several(column: str) -> list[str]:
         return [part.strip() for part in row.get(column, "").split(separator) if part.strip()]
 
+    accession, text = _term(row.get("id", "")), row.get("name", "")
     language = language_of(row.get("language") or "en")
-    records.name(accession, text, "PT", language=language, suppressed=False)
-    for synonym in several("synonyms"):
-        records.name(accession, synonym, "SY", language=language, suppressed=False)
-    records.types += [(accession, tui) for tui in several("type")]
-    for parent in several("parents"):
-        records.relations.append((accession, "is_a", accession_of(parent) or parent))
-    for xref in filter(None, map(accession_of, several("xrefs"))):
-        records.xrefs.append((accession, xref))
+    kind = row.get("term_type", "").strip() or "PT"
+    source, code = _vocabulary(row.get("source", "")), row.get("code", "").strip()
+    types = several("type")
+    if not accession or not text.strip():
+        return False
+    if not _are_fields(accession, language, kind, source, code, *types):
+        return False
+    suppressed = row.get("suppress", "").strip().lower() not in _NOT_SUPPRESSED
+    named = [(text, kind)]
+    named += [(synonym, "SY") for synonym in several("synonyms")]
+    named += [(short, "AB") for short in several("abbreviations")]
+    for name, term_type in named:
+        records.name(accession, name, term_type, language=language, suppressed=suppressed)
+    if source or code:
+        records.codes.setdefault(accession, (source, code))
+    records.types += [(accession, tui) for tui in types]
+    records.relations += [(accession, "is_a", _term(parent)) for parent in several("parents")]
+    records.xrefs += [(accession, xref) for xref in map(accession_of, several("xrefs")) if xref]
     if row.get("definition"):
         records.definition(accession, row["definition"])
     return True
+
+
+def _term(identifier: str) -> str:
+    """Return an accession, or a plain id as it is."""
+    return accession_of(identifier) or identifier.strip()
+
+
+def _vocabulary(text: str) -> str:
+    """Return a prefix, such as HP, in the one spelling that is used here."""
+    prefix = text.strip().rstrip(":").upper()
+    return PREFIXES.get(prefix, prefix)
+
+
+def _are_fields(*values: str) -> bool:
+    """Tell whether values fit into RRF, whose fields have neither bar nor line end."""
+    return not any(separator in value for value in values for separator in "|\r\n")
