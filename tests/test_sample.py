@@ -1,305 +1,182 @@
-"""The embedded sample: how its sources are compiled, and what the committed files hold."""
+"""The embedded sample: its sources, what the importer makes of them, and what is committed."""
 
+import csv
 import json
+import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
-Result = subprocess.CompletedProcess[str]
+from spacy_bergamot.kb.semantic_types import semantic_types
+from spacy_bergamot.kb_import.ontology.cli import import_ontologies
+from spacy_bergamot.kb_import.rrf import COLUMNS
+from spacy_bergamot.languages import LANGUAGES
+
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
-WIDTHS = {"MRCONSO.RRF": 18, "MRREL.RRF": 16, "MRSTY.RRF": 6, "MRDEF.RRF": 8, "MRSAB.RRF": 25}
-CONCEPTS = """\
-    # An invented corner of medicine.
-    C9000001|T047|Glimmer fever
-    def: A fever that glimmers.
-    ENG: glimmer fever; shining fever; GF*
-    SPA: fiebre brillante; FB*
-    isa: C9000002
-    finding_site: C9000003
-
-    C9000002|T047+T184|Fever
-    GER: Fieber; GF*
-
-    C9000003|T023|Glimmer gland
-    part_of: C9000004
-
-    C9000004|T022|Glimmer system
-
-    C9000005|T121|Dimmerol
-    may_treat: C9000001
-    contraindicated_with: C9000003
-
-    C9000006|T121|Dimmax
-    tradename_of: C9000005
-    associated_with: C9000005
-"""
-GOLD = """\
-    # Two languages, the later one first.
-    SPA\tEl niño tiene [fiebre brillante|C9000001].
-    ENG\t[GF|C9000001] was treated with [Dimmax|C9000006], [rest|NIL] and tea.
-    ENG\tNothing to report.
-"""
-BROKEN_CONCEPTS = """\
-    C9000001|T047|One
-    isa: C9999999; C9000001; nonsense
-    cures: C9000002
-    GRM: Eins
-    SPA: uno|dos; ; tres
-    SPA: cuatro
-    gibberish
-
-    C9000002||Two
-    C9000003|T999|Three
-
-    C9000001|T047|One again
-
-    not a concept
-    isa: C9000003
-"""
-BROKEN_GOLD = """\
-    ENG\tA [thing|C9999999] and a [broken|mark].
-    ENG no tab
-    XXX\tNo such language.
-    ENG\tOuter [ space|NIL].
-"""
+TABLES = ["MRCONSO", "MRDEF", "MRREL", "MRSAB", "MRSTY"]
 
 
-def script(name: str, *args: object) -> Result:
-    """Run a script of the sample as its users do."""
-    command = [sys.executable, str(SAMPLE / name), *map(str, args)]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+def rows(table: str) -> list[dict[str, str]]:
+    """Read the rows of a committed table by their columns."""
+    columns = COLUMNS[table].split()
+    lines = (SAMPLE / f"META/{table}.RRF").read_text(encoding="utf8").removesuffix("\n").split("\n")
+    assert {line.count("|") for line in lines} == {len(columns)}
+    return [dict(zip(columns, line.split("|")[:-1], strict=True)) for line in lines]
 
 
-def rows(folder: Path, table: str) -> list[list[str]]:
-    """Read the rows of an RRF file, without the empty field after the last bar."""
-    content = (folder / "META" / table).read_text(encoding="utf-8")
-    assert content.endswith("|\n")
-    return [line.split("|")[:-1] for line in content.removesuffix("\n").split("\n")]
+def source(name: str) -> list[dict[str, str]]:
+    """Read a source table."""
+    with (SAMPLE / f"source/{name}.csv").open(encoding="utf8", newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
-def edges(folder: Path) -> set[tuple[str, str, str, str]]:
-    """Return (CUI1, REL, CUI2, RELA) of every row of MRREL."""
-    return {(row[0], row[3], row[4], row[7]) for row in rows(folder, "MRREL.RRF")}
+def edges() -> list[tuple[str, str, str, str]]:
+    """Return CUI1, REL, RELA and CUI2 of every committed relation."""
+    return [(row["CUI1"], row["REL"], row["RELA"], row["CUI2"]) for row in rows("MRREL")]
 
 
-def build(folder: Path, *flags: str, concepts: str = CONCEPTS, gold: str = GOLD) -> Result:
-    """Write a source of one file of each kind to a folder, and compile it into that folder."""
-    source = folder / "source"
-    source.mkdir(exist_ok=True)
-    (source / "concepts_a.txt").write_text(dedent(concepts), encoding="utf-8")
-    (source / "gold_a.txt").write_text(dedent(gold), encoding="utf-8")
-    return script("build.py", "--source", source, "--out", folder, *flags)
+def make_gold(folder: Path, sentences: str) -> subprocess.CompletedProcess[str]:
+    """Write sentences to a folder, and run the script that makes gold of them there."""
+    (folder / "sentences.tsv").write_text(sentences, encoding="utf8")
+    command = [sys.executable, str(SAMPLE / "gold.py"), str(folder)]
+    return subprocess.run(command, capture_output=True, encoding="utf8", check=False)
 
 
-def read_gold(folder: Path) -> list[dict]:
-    """Read the sentences of a gold standard."""
-    with (folder / "gold" / "gold.jsonl").open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+def test_committed_tables_are_what_the_sources_give(tmp_path: Path):
+    import_ontologies([SAMPLE / "source"], tmp_path / "META")
+    made = {path.name: path.read_bytes() for path in (tmp_path / "META").iterdir()}
+    committed = {path.name: path.read_bytes() for path in (SAMPLE / "META").iterdir()}
+    manifest = json.loads(made.pop("manifest.json"))
+    assert manifest["files"] == json.loads(committed.pop("manifest.json"))["files"]
+    assert made == committed
+    assert set(made) == {f"{table}.RRF" for table in TABLES} | {"MRSAB.tsv"}
+    assert not any(manifest["skipped"].values())
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory) -> Path:
-    """The output folder of the invented source."""
-    folder = tmp_path_factory.mktemp("tiny")
-    result = build(folder)
-    assert result.returncode == 0, result.stderr
-    return folder
+def test_committed_gold_is_what_the_sentences_give(tmp_path: Path):
+    shutil.copytree(SAMPLE / "gold", tmp_path / "gold")
+    (tmp_path / "gold/gold.jsonl").unlink()
+    sentences = (SAMPLE / "gold/sentences.tsv").read_text(encoding="utf8")
+    assert make_gold(tmp_path / "gold", sentences).returncode == 0
+    for name in ("gold.jsonl", "queries.txt"):
+        assert (tmp_path / "gold" / name).read_bytes() == (SAMPLE / "gold" / name).read_bytes()
 
 
-@pytest.mark.parametrize("table", WIDTHS)
-def test_rows_have_the_columns_of_a_release(tiny, table):
-    assert {len(row) for row in rows(tiny, table)} == {WIDTHS[table]}
-
-
-def test_names_carry_language_rank_and_source(tiny):
-    columns = (1, 2, 4, 6, 11, 12, 14)  # LAT TS STT ISPREF SAB TTY STR
-    names = [row for row in rows(tiny, "MRCONSO.RRF") if row[0] == "C9000001"]
-    assert [" ".join(row[column] for column in columns) for row in names] == [
-        "ENG P PF Y SBSAMPLE PT Glimmer fever",
-        "ENG P VO N SBSAMPLE SY glimmer fever",
-        "ENG S PF N SBSAMPLE SY shining fever",
-        "ENG S PF N SBSAMPLE AB GF",
-        "SPA P PF Y SBSAMPLESPA PT fiebre brillante",
-        "SPA S PF N SBSAMPLESPA AB FB",
-    ]
-    assert {(row[13], row[16]) for row in names} == {("S9000001", "N")}
-
-
-def test_identifiers_are_unique_where_they_must_be(tiny):
-    auis = [row[7] for row in rows(tiny, "MRCONSO.RRF")]
-    ruis = [row[8] for row in rows(tiny, "MRREL.RRF")]
-    atuis = [row[4] for row in rows(tiny, "MRSTY.RRF")]
-    atuis += [row[2] for row in rows(tiny, "MRDEF.RRF")]
-    for identifiers in (auis, ruis, atuis):
-        assert len(set(identifiers)) == len(identifiers)
-    terms = {(row[3], row[1], row[14].lower()) for row in rows(tiny, "MRCONSO.RRF")}
-    assert len({term[0] for term in terms}) == len({term[1:] for term in terms}) == len(terms)
-
-
-def test_relations_say_what_the_second_concept_is_to_the_first(tiny):
-    assert edges(tiny) == {
-        ("C9000002", "CHD", "C9000001", "isa"),
-        ("C9000001", "PAR", "C9000002", "inverse_isa"),
-        ("C9000003", "RO", "C9000001", "has_finding_site"),
-        ("C9000001", "RO", "C9000003", "finding_site_of"),
-        ("C9000004", "RO", "C9000003", "part_of"),
-        ("C9000003", "RO", "C9000004", "has_part"),
-        ("C9000001", "RO", "C9000005", "may_treat"),
-        ("C9000005", "RO", "C9000001", "may_be_treated_by"),
-        ("C9000003", "RO", "C9000005", "contraindicated_with_disease"),
-        ("C9000005", "RO", "C9000003", "contraindicating_class_of"),
-        ("C9000005", "RN", "C9000006", "tradename_of"),
-        ("C9000006", "RB", "C9000005", "has_tradename"),
-        ("C9000005", "RO", "C9000006", "associated_with"),
-        ("C9000006", "RO", "C9000005", "associated_with"),
-    }
-
-
-def test_relations_point_at_preferred_atoms(tiny):
-    names = rows(tiny, "MRCONSO.RRF")
-    preferred = {row[0]: row[7] for row in names if row[1] == "ENG" and row[6] == "Y"}
-    for row in rows(tiny, "MRREL.RRF"):
-        assert (row[1], row[5]) == (preferred[row[0]], preferred[row[4]])
-
-
-def test_types_and_definitions(tiny):
-    types = {" ".join(row[:4]) for row in rows(tiny, "MRSTY.RRF")}
-    assert len(types) == 7
-    assert "C9000002 T047 B2.2.1.2.1 Disease or Syndrome" in types
-    assert "C9000002 T184 A2.2.2 Sign or Symptom" in types
-    (definition,) = rows(tiny, "MRDEF.RRF")
-    assert (definition[0], definition[5]) == ("C9000001", "A fever that glimmers.")
-
-
-def test_gold_is_sorted_by_language_and_keeps_offsets(tiny):
-    gold = read_gold(tiny)
-    assert [sentence["id"] for sentence in gold] == ["ENG-001", "ENG-002", "SPA-001"]
-    assert gold[0]["text"] == "GF was treated with Dimmax, rest and tea."
-    assert gold[0]["entities"] == [
-        {"start": 0, "end": 2, "text": "GF", "concept_id": "C9000001"},
-        {"start": 20, "end": 26, "text": "Dimmax", "concept_id": "C9000006"},
-        {"start": 28, "end": 32, "text": "rest", "concept_id": "NIL"},
-    ]
-    assert gold[1]["entities"] == []
-    assert gold[2]["entities"][0]["start"] == len("El niño tiene ")
-    assert "El niño" in (tiny / "gold" / "gold.jsonl").read_text(encoding="utf-8")
-    queries = (tiny / "gold" / "queries.txt").read_text(encoding="utf-8")
-    assert queries == "C9000001||GF\nC9000006||Dimmax\nC9000001||fiebre brillante\n"
-
-
-def test_counts_are_printed(tmp_path):
-    assert " ".join(build(tmp_path).stdout.split()) == (
-        "concepts 6 names 13 names ENG 9 names GER 2 names SPA 2 relations 7 relation rows 14 "
-        "dropped relations 0 sentences 3 mentions 4 NIL 1 ambiguous surface forms 1 "
-        "abbreviations 3"
-    )
-
-
-def test_check_notices_a_changed_file(tmp_path):
-    assert build(tmp_path, "--check").returncode == 1
-    assert not (tmp_path / "META").exists()
-    assert build(tmp_path).returncode == 0
-    assert build(tmp_path, "--check").returncode == 0
-    table = tmp_path / "META" / "MRSTY.RRF"
-    table.write_text(table.read_text().replace("T047", "T048"))
-    result = build(tmp_path, "--check")
-    assert result.returncode == 1
-    assert "META/MRSTY.RRF" in result.stderr
-
-
-def test_all_problems_are_listed_and_nothing_is_written(tmp_path):
-    result = build(tmp_path, concepts=BROKEN_CONCEPTS, gold=BROKEN_GOLD)
-    assert result.returncode == 1
-    assert result.stderr.strip().split("\n") == [
-        "concepts_a.txt:2: `isa` of C9000001 to itself",
-        "concepts_a.txt:2: dangling target C9999999 of `isa`",
-        "concepts_a.txt:2: not a CUI: 'nonsense'",
-        "concepts_a.txt:3: unknown relation key `cures`",
-        "concepts_a.txt:4: unknown language `GRM`",
-        "concepts_a.txt:5: '|' in a name: 'uno|dos'",
-        "concepts_a.txt:5: empty name",
-        "concepts_a.txt:6: `SPA` is given twice",
-        "concepts_a.txt:7: unparsable line: 'gibberish'",
-        "concepts_a.txt:9: missing semantic type of C9000002",
-        "concepts_a.txt:10: no empty line before this concept",
-        "concepts_a.txt:10: unknown semantic type 'T999'",
-        "concepts_a.txt:12: duplicate C9000001, first at concepts_a.txt:1",
-        "concepts_a.txt:14: unparsable first line of a concept: 'not a concept'",
-        "gold_a.txt:1: unknown concept C9999999",
-        "gold_a.txt:1: unparsable mark: 'A thing and a [broken|mark].'",
-        "gold_a.txt:2: unparsable line, no LAT<TAB>sentence: 'ENG no tab'",
-        "gold_a.txt:3: unknown language `XXX`",
-        "gold_a.txt:4: a mention with outer white space: ' space'",
-        "19 problems, nothing written",
-    ]
-    assert [path.name for path in tmp_path.iterdir()] == ["source"]
-
-
-def test_an_error_keeps_earlier_output(tmp_path):
-    assert build(tmp_path).returncode == 0
-    outputs = [*tmp_path.glob("META/*"), *tmp_path.glob("gold/*")]
-    before = [path.read_bytes() for path in outputs]
-    assert build(tmp_path, gold="ENG\t[fever|C1234567]\n").returncode == 1
-    assert len(before) == 7
-    assert [path.read_bytes() for path in outputs] == before
-
-
-def test_dangling_relations_can_be_dropped(tmp_path):
-    concepts = "C9000001|T047|One\nisa: C9000002; C9999999\n\nC9000002|T047|Two\n"
-    assert build(tmp_path, concepts=concepts).returncode == 1
-    result = build(tmp_path, "--allow-dangling", concepts=concepts, gold="")
-    assert "dropped relations             1" in result.stdout
-    assert len(edges(tmp_path)) == 2
-
-
-def test_semantic_types_are_the_whole_network():
-    lines = (
-        (SAMPLE.parents[1] / "spacy_bergamot/semantic_types.tsv")
-        .read_text(encoding="utf-8")
-        .strip()
-        .split("\n")
-    )
-    table = [line.split("\t") for line in lines[1:]]
-    assert lines[0].split("\t") == ["TUI", "STN", "STY", "GROUP"]
-    assert len(table) == len({row[0] for row in table}) == len({row[1] for row in table}) == 127
-    assert len({row[3] for row in table}) == 15
-    parents = {row[1].rpartition(".")[0] for row in table}
-    assert parents <= {"", *(row[1] for row in table)}
-
-
-def test_committed_files_are_what_the_sources_give():
-    result = script("build.py", "--check")
-    assert result.returncode == 0, result.stderr
+def test_the_sources_are_whole():
+    concepts, names = source("concepts"), source("names")
+    ids = [row["id"] for row in concepts]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"C\d{7}", cui) for cui in ids)
+    types = {kind.tui for kind in semantic_types()}
+    assert all(row["type"] and set(row["type"].split("|")) <= types for row in concepts)
+    languages = Counter(row["language"] for row in names)
+    assert set(languages) <= LANGUAGES.keys()
+    assert set(languages.values()) == {len(ids)}  # each concept has a name in each of them
+    named = {row["predicate"] for row in source("relations")}
+    assert named == {row["predicate"] for row in source("edges")}
+    cells = [row[key] for row in (*concepts, *names) for key in ("name", "synonyms")]
+    assert all(cell == cell.strip() for cell in cells)
 
 
 def test_committed_tables_are_large_enough():
-    names = rows(SAMPLE, "MRCONSO.RRF")
-    assert len({row[0] for row in names}) >= 400
-    assert len({row[1] for row in names}) >= 9
-    assert len(rows(SAMPLE, "MRREL.RRF")) >= 900
-    senses = {(row[14].lower(), row[0]) for row in names}
+    names = rows("MRCONSO")
+    assert len({row["CUI"] for row in names}) >= 400
+    assert len({row["LAT"] for row in names}) >= 9
+    assert len(rows("MRREL")) >= 900
+    senses = {(row["STR"].lower(), row["CUI"]) for row in names}
     assert len({name for name, _ in senses}) < len(senses)
-    for table, width in WIDTHS.items():
-        assert {len(row) for row in rows(SAMPLE, table)} == {width}
+    assert {row["TTY"] for row in names} == {"PT", "SY", "AB"}
+
+
+def test_identifiers_are_unique_where_they_must_be():
+    for table, column in (("MRCONSO", "AUI"), ("MRREL", "RUI"), ("MRSTY", "ATUI")):
+        found = [row[column] for row in rows(table)]
+        assert len(set(found)) == len(found)
+    codes = {(row["CUI"], row["CODE"]) for row in rows("MRCONSO")}
+    assert all(code == "S" + cui.removeprefix("C") for cui, code in codes)
 
 
 def test_committed_relations_go_both_ways():
     inverse = {"PAR": "CHD", "CHD": "PAR", "RB": "RN", "RN": "RB", "RO": "RO"}
-    pairs = Counter((head, rel, tail) for head, rel, tail, _ in edges(SAMPLE))
+    pairs = Counter((head, rel, tail) for head, rel, _, tail in edges())
     assert all(pairs[tail, inverse[rel], head] == n for (head, rel, tail), n in pairs.items())
+    assert len(set(edges())) == len(edges())
+
+
+def test_committed_relations_say_what_the_second_concept_is_to_the_first():
+    heart, failure = "C0018787", "C0018801"
+    found = {(rel, rela) for head, rel, rela, tail in edges() if (head, tail) == (heart, failure)}
+    assert found == {("RO", "has_finding_site")}
+    turned = {rela for _, _, rela, _ in edges() if rela.startswith("inverse_")}
+    assert turned == {"inverse_isa"}  # the sources name every other one
+
+
+def read_gold(folder: Path) -> list[dict]:
+    """Read the sentences of a gold standard."""
+    lines = (folder / "gold.jsonl").read_text(encoding="utf8").splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def test_committed_gold_is_sound():
-    gold = read_gold(SAMPLE)
+    gold = read_gold(SAMPLE / "gold")
     assert len(gold) >= 150
-    assert len({sentence["language"] for sentence in gold}) >= 8
+    languages = {sentence["language"] for sentence in gold}
+    assert len(languages) >= 8
+    assert languages <= set(LANGUAGES.values())
     assert len({sentence["id"] for sentence in gold}) == len(gold)
     mentions = [(sentence["text"], each) for sentence in gold for each in sentence["entities"]]
     assert all(text[each["start"] : each["end"]] == each["text"] for text, each in mentions)
     identifiers = {each["concept_id"] for _, each in mentions}
     assert "NIL" in identifiers
-    assert identifiers - {"NIL"} <= {row[0] for row in rows(SAMPLE, "MRCONSO.RRF")}
+    assert identifiers - {"NIL"} <= {row["CUI"] for row in rows("MRCONSO")}
+
+
+def test_gold_is_sorted_by_language_and_keeps_offsets(tmp_path: Path):
+    sentences = (
+        "SPA\tEl niño tiene [fiebre|C0015967].\n"
+        "ENG\t[HTN|C0020538] was treated with [aspirin|C0004057], [rest|NIL] and tea.\n"
+        "ENG\tNothing to report.\n"
+    )
+    result = make_gold(tmp_path, sentences)
+    assert result.returncode == 0, result.stderr
+    first, second, third = read_gold(tmp_path)
+    assert [first["id"], second["id"], third["id"]] == ["ENG-001", "ENG-002", "SPA-001"]
+    assert first["text"] == "HTN was treated with aspirin, rest and tea."
+    assert first["entities"] == [
+        {"start": 0, "end": 3, "text": "HTN", "concept_id": "C0020538"},
+        {"start": 21, "end": 28, "text": "aspirin", "concept_id": "C0004057"},
+        {"start": 30, "end": 34, "text": "rest", "concept_id": "NIL"},
+    ]
+    assert second["entities"] == []
+    assert third["entities"][0]["start"] == len("El niño tiene ")
+    queries = (tmp_path / "queries.txt").read_text(encoding="utf8")
+    assert queries == "C0020538||HTN\nC0004057||aspirin\nC0015967||fiebre\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("ENG\tA [thing|C9999999].", "C9999999"),
+        ("ENG\tA [broken|mark here].", "not readable"),
+        ("ENG\tOuter [ space|NIL].", "not readable"),
+        ("ENG no tab", "not readable"),
+    ],
+)
+def test_a_broken_sentence_is_named_and_nothing_is_written(tmp_path: Path, line: str, problem: str):
+    result = make_gold(tmp_path, f"ENG\tWhole.\n{line}\n")
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"sentences.tsv:2: {problem}")
+    assert [path.name for path in tmp_path.iterdir()] == ["sentences.tsv"]
+
+
+def test_semantic_types_are_the_whole_network():
+    table = semantic_types()
+    assert len(table) == len({kind.tui for kind in table}) == 127
+    numbers = {kind.tree_number for kind in table}
+    assert len(numbers) == 127
+    assert len({kind.group for kind in table}) == 15
+    assert {number.rpartition(".")[0] for number in numbers} <= {"", *numbers}
