@@ -47,11 +47,13 @@ setup(
     python_requires=">=3.10,<3.14",
     packages=find_packages(include=["spacy_bergamot", "spacy_bergamot.*"]),
     package_data={
-        "spacy_bergamot": ["py.typed"],
+        "spacy_bergamot": ["py.typed", "templates/*"],
         "spacy_bergamot.kb": ["semantic_types.tsv"],
         "spacy_bergamot.mentions": ["word_pieces.txt.xz"],
     },
     install_requires=[
+        "jinja2>=3.0",
+        "markupsafe>=2.0",
         "nmslib>=2.1.1",
         "numpy>=1.24",
         "py3langid>=0.4",

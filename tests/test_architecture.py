@@ -145,6 +145,18 @@ def test_modules_stay_small():
         assert len(path.read_text(encoding="utf8").splitlines()) <= 360, path
 
 
+def test_every_data_file_of_the_package_is_in_its_wheel(tmp_path: Path):
+    command = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(tmp_path)]
+    subprocess.run(command, check=True, cwd=ROOT, timeout=120)
+    files = {
+        path.relative_to(ROOT)
+        for path in (ROOT / "spacy_bergamot").rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert {path.suffix for path in files} >= {".py", ".tsv", ".html"}
+    assert files == {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
+
+
 def promised() -> list[str]:
     """Return the versions of Python that setup.py allows."""
     text = (ROOT / "setup.py").read_text(encoding="utf8")

@@ -4,19 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spacy_bergamot.languages import LANGUAGES
-from training.evaluate.report.blocks import Block, Heading, Table, Text, to_markdown
+from spacy_bergamot.pages import templates
+from training.evaluate.report.blocks import PACKAGE, Block, Heading, Table, Text
 
 MARK = "<!-- Written by `python -m training card`; it is replaced when that runs again. -->"
 LICENCES_MARK = "Sources of the names in this pipeline"
 
-_USE = """```python
-import spacy
-
-nlp = spacy.load("{package}")
-for ent in nlp({example!r}).ents:
-    print(ent.text, ent.kb_id_, ent._.kb_ents)
-```
-"""
+_TEMPLATES = templates("training.card", PACKAGE)
 _ALL = {"micro": "all mentions", "macro": "mean of the groups"}
 _NOTHING = "not said"
 _SHORT = {short: code for code, short in reversed(LANGUAGES.items())}
@@ -30,34 +24,24 @@ def readme(meta: Mapping[str, Any], facts: Facts) -> str:
     meta (Mapping[str, Any]): The completed meta.json. facts (Mapping[str, Any]): See `run`.
     """
     package = f"{meta['lang']}_{meta['name']}"
-    blocks: list[Block] = [Text(meta["description"]), Text(_head(meta))]
+    blocks: list[Block] = [Text(_head(meta))]
     for part in (_knowledge, _sources, _languages, _recall, _calibration, _model, _speed, _limits):
         blocks += part(facts)
-    page = to_markdown(f"{package} {meta['version']}", blocks)
-    title, _, rest = page.partition("\n\n")
-    first, _, rest = rest.partition("\n\n")
-    use = _USE.format(package=package, example=facts["example"])
-    return "\n\n".join([MARK, title, first, use.rstrip(), rest])
+    return _TEMPLATES.get_template("card.md").render(
+        mark=MARK,
+        title=f"{package} {meta['version']}",
+        description=meta["description"],
+        package=package,
+        example=repr(facts["example"]),
+        blocks=blocks,
+    )
 
 
 def licences(facts: Facts) -> str:
     """Return LICENSES_SOURCES: what each source asks for."""
-    paragraphs = [
-        "\n".join(
-            filter(
-                None,
-                [
-                    f"{source['name']} ({source['source']})",
-                    f"Version: {source['version'] or _NOTHING}",
-                    f"Licence: {source['licence'] or _NOTHING}",
-                    source["address"],
-                    source.get("thanks", ""),
-                ],
-            )
-        )
-        for source in facts["knowledge_base"]["sources"]
-    ]
-    return "\n\n".join([LICENCES_MARK, *paragraphs]) + "\n"
+    sources = facts["knowledge_base"]["sources"]
+    template = _TEMPLATES.get_template("licences.txt")
+    return template.render(mark=LICENCES_MARK, sources=sources, nothing=_NOTHING)
 
 
 def _head(meta: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ from training.evaluate.report.curves import read_history
 from training.evaluate.report.svg import bar_chart, line_chart, scatter
 from training.evaluate.report.tsne import choose_names
 
-EVIL = "<script>alert('&')</script>|*x*"
+EVIL = "<script>alert('&')</script>|*x* {{ 7 * 7 }}"
 
 
 def test_every_text_is_escaped():
@@ -34,10 +34,12 @@ def test_every_text_is_escaped():
         Table((EVIL, "n"), [(EVIL, "1")], EVIL, frozenset({(0, 0)})),
         Figures([line_chart(EVIL, {EVIL: [(1, 2)]}, x_label=EVIL, y_label=EVIL)], EVIL),
         Figures([scatter(EVIL, {EVIL: [(0, 1, EVIL)]})], EVIL),
+        Figures([EVIL], EVIL),  # no drawing of ours
     ]
     html = to_html(EVIL, blocks)
     assert "<script" not in html
-    assert html.count("&lt;script&gt;") >= 10
+    assert html.count("&lt;script&gt;") >= 11
+    assert "{{ 7 * 7 }}" in html
     markdown = to_markdown(EVIL, blocks)
     assert "<script" not in markdown.replace("\\<", "")
     row = next(line for line in markdown.splitlines() if line.endswith("| 1 |"))

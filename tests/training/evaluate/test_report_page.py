@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from training.__main__ import app
 from training.evaluate.ranking import Ranked
 from training.evaluate.readers import Query, read_queries
-from training.evaluate.report.style import DARK, LIGHT, STYLE
+from training.evaluate.report.svg import DARK, LIGHT
 from training.evaluate.report.tsne import concept_names
 from training.evaluate.results import Choices, write
 
@@ -235,9 +235,10 @@ def test_a_page_of_400_pixels_is_readable(page: Page):
         assert width <= 400 - 2 * 15 - 2  # the body's padding is 1em of 15 pixels
         assert {float(size) for size in re.findall(r'font-size="([\d.]+)"', drawing)} == {12}
     assert page.html.count("<table") == page.html.count('<div class="scroll" tabindex="0"><table')
-    assert ".scroll { overflow-x: auto; }" in STYLE
-    assert "svg { max-width: 100%; height: auto; }" in STYLE
-    screen = STYLE.split("@media print")[0]
+    style = re.search(r"<style>(.*)</style>", page.html, re.DOTALL).group(1)
+    assert ".scroll { overflow-x: auto; }" in style
+    assert "svg { max-width: 100%; height: auto; }" in style
+    screen = style.split("@media print")[0]
     sizes = re.findall(r"font(?:-size)?: ([\d.]+)px", screen)
-    assert len(sizes) == 2
+    assert len(sizes) == 3
     assert all(float(size) >= 12 for size in sizes)

@@ -6,7 +6,16 @@ from html import escape
 from math import ceil, floor, log2, log10
 from unicodedata import east_asian_width
 
-from training.evaluate.report.style import LIGHT
+from markupsafe import Markup
+
+LIGHT = (
+    "#0072b2", "#d55e00", "#00845c", "#b8448c", "#7a5c00", "#1a9fc7", "#3c3c3c", "#8a70e0",
+)  # fmt: skip
+"""Colours of series: 3:1 or more against the ground, and apart for the colour-blind."""
+DARK = (
+    "#2f8fd6", "#ff8f3f", "#35c795", "#ef86c4", "#f4e98a", "#7fdcf5", "#d0d0d0", "#b39dff",
+)  # fmt: skip
+"""The same on a dark ground."""
 
 Point = tuple[float, float]
 _Entry = tuple[str, Callable[[float, float], str]]
@@ -33,7 +42,7 @@ def line_chart(
     y_range: Point | None = None,
     log_x: bool = False,
     diagonal: bool = False,
-) -> str:
+) -> Markup:
     """Draw named lines with their points; a line without points keeps its look for others.
 
     log_x (bool): Doublings of x are equally far apart. diagonal (bool): Draw y = x too.
@@ -69,7 +78,7 @@ def bar_chart(
     x_label: str,
     y_label: str,
     number: int = 0,
-) -> str:
+) -> Markup:
     """Draw grouped bars, full and pale in turn, in one colour.
 
     edges (Sequence[float]): The left edges of equal bins, and the last right edge.
@@ -97,7 +106,7 @@ def bar_chart(
 
 def interval_chart(
     title: str, series: Mapping[str, Mapping[str, tuple[float, float, float]]], *, x_label: str
-) -> str:
+) -> Markup:
     """Draw a mark and its interval, in percent, for every row of every named series.
 
     series (Mapping[str, Mapping[str, tuple[float, float, float]]]): Series to row to value, lower
@@ -136,7 +145,7 @@ def interval_chart(
     return _svg(title, parts, legend, top=bottom + _BOTTOM)
 
 
-def scatter(title: str, groups: Mapping[str, Sequence[tuple[float, float, str]]]) -> str:
+def scatter(title: str, groups: Mapping[str, Sequence[tuple[float, float, str]]]) -> Markup:
     """Draw points (x, y, what it is) without axes, a look a group, with tooltips."""
     points = [point for group in groups.values() for point in group]
     frame = _Frame(_range([p[0] for p in points]), _range([p[1] for p in points]))
@@ -153,7 +162,7 @@ def scatter(title: str, groups: Mapping[str, Sequence[tuple[float, float, str]]]
     return _svg(title, parts, [])
 
 
-def key(title: str, names: Sequence[str]) -> str:
+def key(title: str, names: Sequence[str]) -> Markup:
     """Draw the mark of every group of a scatter plot beside its name."""
     legend: list[_Entry] = [(name, partial(_mark, number)) for number, name in enumerate(names)]
     return _svg(title, [], legend, top=_TOP)
@@ -254,7 +263,9 @@ def _bar_sample(look: str, x: float, y: float) -> str:
     return f'<rect x="{x}" y="{y - 5}" width="26" height="9" {look}/>'
 
 
-def _svg(title: str, parts: Sequence[str], legend: Sequence[_Entry], *, top: int = _HEIGHT) -> str:
+def _svg(
+    title: str, parts: Sequence[str], legend: Sequence[_Entry], *, top: int = _HEIGHT
+) -> Markup:
     """Put a title over a drawing and its legend below it, in columns where names are short."""
     across = 2 if all(shortened(name, _SHORT) == name for name, _ in legend) else 1
     rows = ceil(len(legend) / across)
@@ -267,7 +278,7 @@ def _svg(title: str, parts: Sequence[str], legend: Sequence[_Entry], *, top: int
             f'{sample(x, y - 4)}<text x="{x + 34}" y="{y}">{_cut(name, _LETTERS)}</text>'
         )
     inner = "\n".join([*parts, *entries])
-    return (
+    return Markup(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
         f'width="{_WIDTH}" height="{height}" role="img" aria-label="{escape(title)}" '
         'font-family="sans-serif" font-size="12" fill="currentColor">\n'
