@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from html import escape
 from math import ceil, floor, log2, log10
 from unicodedata import east_asian_width
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 LIGHT = (
     "#0072b2", "#d55e00", "#00845c", "#b8448c", "#7a5c00", "#1a9fc7", "#3c3c3c", "#8a70e0",
@@ -18,9 +17,10 @@ DARK = (
 """The same on a dark ground."""
 
 Point = tuple[float, float]
-_Entry = tuple[str, Callable[[float, float], str]]
+_Entry = tuple[str, Callable[[float, float], Markup]]
 """A name, and what draws its look at a place, of a legend."""
 
+_GRID = {"stroke": "currentColor", "stroke_opacity": ".15"}
 _DASHES = ("", "7 3", "2 2", "9 3 2 3", "4 2")
 _WIDTH, _HEIGHT = 360, 280
 """A page of 400 pixels shows a drawing in its own size, three of them fit into 1200."""
@@ -54,10 +54,8 @@ def line_chart(
     parts = frame.axes(x_label, y_label, x_ticks, y_ticks)
     if diagonal:
         (x1, y1), (x2, y2) = frame.at(x_ticks[0], x_ticks[0]), frame.at(x_ticks[-1], x_ticks[-1])
-        parts.append(
-            f'<path d="M{x1} {y1}L{x2} {y2}" stroke="currentColor" stroke-opacity=".5" '
-            'stroke-dasharray="1 4"/>'
-        )
+        look = {"stroke": "currentColor", "stroke_opacity": ".5", "stroke_dasharray": "1 4"}
+        parts.append(_tag("path", d=f"M{x1} {y1}L{x2} {y2}", **look))
     legend: list[_Entry] = []
     for number, (name, line) in enumerate(series.items()):
         if not line:
@@ -89,17 +87,16 @@ def bar_chart(
     parts = frame.axes(x_label, y_label, _ticks((edges[0], edges[-1])), y_ticks)
     legend: list[_Entry] = []
     for place, (name, values) in enumerate(series.items()):
-        look = f'fill="{colour(number)}" stroke="{colour(number)}"'
-        look += ' fill-opacity=".2"' if place % 2 else ""
+        look = {"fill": colour(number), "stroke": colour(number)}
+        look |= {"fill_opacity": ".2"} if place % 2 else {}
         for low, high, value in zip(edges, edges[1:], values, strict=False):
             step = (high - low) / len(series)
             x1, y1 = frame.at(low + place * step, value)
             x2, y2 = frame.at(low + (place + 1) * step, 0)
             if value:
-                parts.append(
-                    f'<rect x="{x1 + 0.5:.1f}" y="{y1}" width="{max(0.5, x2 - x1 - 1):.1f}" '
-                    f'height="{y2 - y1:.1f}" {look}/>'
-                )
+                width, height = max(0.5, x2 - x1 - 1), y2 - y1
+                box = {"x": f"{x1 + 0.5:.1f}", "y": y1, "width": f"{width:.1f}"}
+                parts.append(_tag("rect", **box, height=f"{height:.1f}", **look))
         legend.append((name, partial(_bar_sample, look)))
     return _svg(title, parts, legend)
 
@@ -122,26 +119,22 @@ def interval_chart(
 
     parts = []
     for tick in range(0, 101, 20):
-        parts.append(f'<path d="M{at(tick)} {_TOP}V{bottom}" stroke="currentColor" '
-                     'stroke-opacity=".15"/>')  # fmt: skip
-        parts.append(f'<text x="{at(tick)}" y="{bottom + 16}" text-anchor="middle">{tick}</text>')
-    parts.append(f'<text x="{at(50)}" y="{bottom + 34}" text-anchor="middle">'
-                 f"{escape(x_label)}</text>")  # fmt: skip
+        parts.append(_tag("path", d=f"M{at(tick)} {_TOP}V{bottom}", **_GRID))
+        parts.append(_text(at(tick), bottom + 16, tick, "middle"))
+    parts.append(_text(at(50), bottom + 34, x_label, "middle"))
     for place, row in enumerate(rows):
         top = _TOP + place * pitch
-        parts.append(f'<path d="M12 {top}H{_WIDTH - _RIGHT}" stroke="currentColor" '
-                     'stroke-opacity=".15"/>')  # fmt: skip
-        parts.append(f'<text x="12" y="{top + pitch / 2 + 4}">{_cut(row, _NAME)}</text>')
+        parts.append(_tag("path", d=f"M12 {top}H{_WIDTH - _RIGHT}", **_GRID))
+        parts.append(_text(12, top + pitch / 2 + 4, _cut(row, _NAME)))
         for number, (name, values) in enumerate(series.items()):
             if row not in values:
                 continue
             value, low, high = values[row]
             y = top + 4 + _STEP * (number + 0.5)
-            parts.append(f'<path d="M{at(low)} {y}H{at(high)}" stroke="{colour(number)}" '
-                         'stroke-width="1.5"/>')  # fmt: skip
+            parts.append(_whisker(number, f"M{at(low)} {y}H{at(high)}"))
             said = f"{row}, {name}: {value:.1f} ({low:.1f}–{high:.1f})"
             parts.append(_mark(number, at(value), y, said))
-    legend: list[_Entry] = [(name, partial(_whiskers, n)) for n, name in enumerate(series)]
+    legend: list[_Entry] = [(name, partial(_whisker_sample, n)) for n, name in enumerate(series)]
     return _svg(title, parts, legend, top=bottom + _BOTTOM)
 
 
@@ -154,11 +147,10 @@ def scatter(title: str, groups: Mapping[str, Sequence[tuple[float, float, str]]]
         for number, (name, group) in enumerate(groups.items())
         for x, y, text in group
     ]
-    parts.append(
-        f'<rect x="{_LEFT - 8}" y="{_TOP - 6}" width="{_WIDTH - _LEFT - _RIGHT + 16}" '
-        f'height="{_HEIGHT - _TOP - _BOTTOM + 12}" fill="none" stroke="currentColor" '
-        'stroke-opacity=".3"/>'
-    )
+    place = {"x": _LEFT - 8, "y": _TOP - 6}
+    size = {"width": _WIDTH - _LEFT - _RIGHT + 16, "height": _HEIGHT - _TOP - _BOTTOM + 12}
+    look = {"fill": "none", "stroke": "currentColor", "stroke_opacity": ".3"}
+    parts.append(_tag("rect", **place, **size, **look))
     return _svg(title, parts, [])
 
 
@@ -205,66 +197,64 @@ class _Frame:
 
     def axes(
         self, x_label: str, y_label: str, xs: Sequence[float], ys: Sequence[float]
-    ) -> list[str]:
+    ) -> list[Markup]:
         bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
         parts = []
         for y in ys:
             _, place = self.at(xs[0], y)
-            parts.append(f'<path d="M{_LEFT} {place}H{right}" stroke="currentColor" '
-                         'stroke-opacity=".15"/>')  # fmt: skip
-            parts.append(f'<text x="{_LEFT - 6}" y="{place + 4}" text-anchor="end">{y:g}</text>')
+            parts.append(_tag("path", d=f"M{_LEFT} {place}H{right}", **_GRID))
+            parts.append(_text(_LEFT - 6, place + 4, f"{y:g}", "end"))
         for x in xs:
             place, _ = self.at(x, ys[0])
-            parts.append(f'<path d="M{place} {bottom}v4" stroke="currentColor"/>')
-            parts.append(f'<text x="{place}" y="{bottom + 16}" text-anchor="middle">{x:g}</text>')
-        parts.append(f'<path d="M{_LEFT} {_TOP}V{bottom}H{right}" fill="none" '
-                     'stroke="currentColor" stroke-opacity=".6"/>')  # fmt: skip
-        parts.append(f'<text x="{(_LEFT + right) / 2}" y="{bottom + 34}" text-anchor="middle">'
-                     f"{escape(x_label)}</text>")  # fmt: skip
-        parts.append(f'<text x="14" y="{(_TOP + bottom) / 2}" text-anchor="middle" '
-                     f'transform="rotate(-90 14 {(_TOP + bottom) / 2})">{escape(y_label)}</text>'
-                     )  # fmt: skip
+            parts.append(_tag("path", d=f"M{place} {bottom}v4", stroke="currentColor"))
+            parts.append(_text(place, bottom + 16, f"{x:g}", "middle"))
+        frame = {"fill": "none", "stroke": "currentColor", "stroke_opacity": ".6"}
+        parts.append(_tag("path", d=f"M{_LEFT} {_TOP}V{bottom}H{right}", **frame))
+        middle = (_TOP + bottom) / 2
+        parts.append(_text((_LEFT + right) / 2, bottom + 34, x_label, "middle"))
+        parts.append(_text(14, middle, y_label, "middle", transform=f"rotate(-90 14 {middle})"))
         return parts
 
 
-def _path(places: Sequence[Point], number: int) -> str:
-    line = "L".join(f"{x} {y}" for x, y in places)
+def _path(places: Sequence[Point], number: int) -> Markup:
+    look = {"fill": "none", "stroke": colour(number), "stroke_width": 2}
     dashes = _DASHES[number % len(_DASHES)]
-    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
-    return f'<path d="M{line}" fill="none" stroke="{colour(number)}" stroke-width="2"{dashed}/>'
+    look |= {"stroke_dasharray": dashes} if dashes else {}
+    return _tag("path", d="M" + "L".join(f"{x} {y}" for x, y in places), **look)
 
 
-def _mark(number: int, x: float, y: float, tip: str = "") -> str:
+def _mark(number: int, x: float, y: float, tip: str = "") -> Markup:
     """Draw one of eight colours and three shapes: 24 looks."""
-    inner = f"<title>{escape(tip)}</title>" if tip else ""
-    look = f'fill="{colour(number)}" fill-opacity=".85"'
+    inner = _tag("title", tip) if tip else ""
+    look = {"fill": colour(number), "fill_opacity": ".85"}
     match number % 3:
         case 0:
-            return f'<circle cx="{x}" cy="{y}" r="3.5" {look}>{inner}</circle>'
+            return _tag("circle", inner, cx=x, cy=y, r=3.5, **look)
         case 1:
-            return (
-                f'<rect x="{x - 3.2:.1f}" y="{y - 3.2:.1f}" width="6.4" height="6.4" {look}>'
-                f"{inner}</rect>"
-            )
+            corner = {"x": f"{x - 3.2:.1f}", "y": f"{y - 3.2:.1f}"}
+            return _tag("rect", inner, **corner, width=6.4, height=6.4, **look)
         case _:
-            return f'<path d="M{x} {y - 4.5:.1f}l4.5 8h-9z" {look}>{inner}</path>'
+            return _tag("path", inner, d=f"M{x} {y - 4.5:.1f}l4.5 8h-9z", **look)
 
 
-def _line_sample(number: int, x: float, y: float) -> str:
+def _whisker(number: int, path: str) -> Markup:
+    return _tag("path", d=path, stroke=colour(number), stroke_width=1.5)
+
+
+def _line_sample(number: int, x: float, y: float) -> Markup:
     return _path([(x, y), (x + 26, y)], number) + _mark(number, x + 13, y)
 
 
-def _whiskers(number: int, x: float, y: float) -> str:
-    whisker = f'<path d="M{x} {y}h26" stroke="{colour(number)}" stroke-width="1.5"/>'
-    return whisker + _mark(number, x + 13, y)
+def _whisker_sample(number: int, x: float, y: float) -> Markup:
+    return _whisker(number, f"M{x} {y}h26") + _mark(number, x + 13, y)
 
 
-def _bar_sample(look: str, x: float, y: float) -> str:
-    return f'<rect x="{x}" y="{y - 5}" width="26" height="9" {look}/>'
+def _bar_sample(look: Mapping[str, str], x: float, y: float) -> Markup:
+    return _tag("rect", x=x, y=y - 5, width=26, height=9, **look)
 
 
 def _svg(
-    title: str, parts: Sequence[str], legend: Sequence[_Entry], *, top: int = _HEIGHT
+    title: str, parts: Sequence[Markup], legend: Sequence[_Entry], *, top: int = _HEIGHT
 ) -> Markup:
     """Put a title over a drawing and its legend below it, in columns where names are short."""
     across = 2 if all(shortened(name, _SHORT) == name for name, _ in legend) else 1
@@ -274,22 +264,30 @@ def _svg(
     for number, (name, sample) in enumerate(legend):
         x = 12 + number // rows * _WIDTH // across
         y = top + 10 + _ROW * (number % rows)
-        entries.append(
-            f'{sample(x, y - 4)}<text x="{x + 34}" y="{y}">{_cut(name, _LETTERS)}</text>'
-        )
-    inner = "\n".join([*parts, *entries])
-    return Markup(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-        f'width="{_WIDTH}" height="{height}" role="img" aria-label="{escape(title)}" '
-        'font-family="sans-serif" font-size="12" fill="currentColor">\n'
-        f'<text x="12" y="16" font-weight="600">{_cut(title, _LETTERS)}</text>\n{inner}\n</svg>'
-    )
+        entries.append(sample(x, y - 4) + _text(x + 34, y, _cut(name, _LETTERS)))
+    heading = _text(12, 16, _cut(title, _LETTERS), font_weight=600)
+    size = {"viewBox": f"0 0 {_WIDTH} {height}", "width": _WIDTH, "height": height}
+    look = {"font_family": "sans-serif", "font_size": 12, "fill": "currentColor"}
+    inner = Markup("\n").join(["", heading, *parts, *entries, ""])
+    said = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria_label": title}
+    return _tag("svg", inner, **said, **size, **look)
 
 
-def _cut(text: str, most: int) -> str:
-    """Return escaped text that fits, with the whole of it as its tooltip."""
+def _text(x: float, y: float, text: object, anchor: str = "", **more: object) -> Markup:
+    more |= {"text_anchor": anchor} if anchor else {}
+    return _tag("text", text, x=x, y=y, **more)
+
+
+def _tag(name: str, inner: object = "", **attributes: object) -> Markup:
+    """Return an element; `_` in an attribute's name is a hyphen, all but markup is escaped."""
+    said = [Markup(' {}="{}"').format(key.replace("_", "-"), of) for key, of in attributes.items()]
+    return Markup("<{0}{1}>{2}</{0}>").format(name, Markup("").join(said), inner)
+
+
+def _cut(text: str, most: int) -> Markup:
+    """Return text that fits, with the whole of it as its tooltip."""
     short = shortened(text, most)
-    return escape(short) + (f"<title>{escape(text)}</title>" if short != text else "")
+    return escape(short) + (_tag("title", text) if short != text else "")
 
 
 def _range(values: Sequence[float]) -> Point:
