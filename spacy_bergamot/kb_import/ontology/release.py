@@ -61,7 +61,7 @@ def _conso(records: Records, ids: dict[str, str]) -> Iterator[Row]:
 
     for name in records.names:
         concept = ids[name.accession]
-        if name.kind == "PT" and name.language == "ENG":
+        if name.kind == "PT" and name.language == "ENG" and not name.suppressed:
             shown.setdefault(concept, name.text)
         suppress = "Y" if name.suppressed else "N"
         yield row(concept, name.accession, name.language, name.text, name.kind, suppress)

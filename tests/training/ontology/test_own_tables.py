@@ -52,6 +52,16 @@ def test_names_have_term_types_and_may_be_suppressed(tmp_path: Path):
     assert sorted(kb["a1"].aliases) == ["EF", "Z.F.", "ZF", "eager fever", "zeal fever"]
 
 
+def test_a_suppressed_name_comes_back_nowhere(tmp_path: Path):
+    table = "id,name,suppress,xrefs\na1,zealitis,yes,MESH:D1\na1,zeal fever,,\n"
+    meta = imported(tmp_path, {"own.csv": table})
+    assert rows(meta, "MRCONSO", "STR", "TTY", "CODE", "SUPPRESS") == [
+        ("zealitis", "PT", "a1", "Y"),
+        ("zeal fever", "PT", "a1", "N"),
+        ("zeal fever", "XR", "MESH:D1", "N"),
+    ]
+
+
 def test_json_lines_say_the_same_by_lists_and_truth_values(tmp_path: Path):
     lines = [
         {"id": "a1", "name": "zeal fever", "abbreviations": ["ZF"], "suppressed": False},
