@@ -47,8 +47,9 @@ setup(
     python_requires=">=3.10,<3.14",
     packages=find_packages(include=["spacy_bergamot", "spacy_bergamot.*"]),
     package_data={
-        "spacy_bergamot": ["py.typed", "templates/*"],
+        "spacy_bergamot": ["py.typed"],
         "spacy_bergamot.kb": ["semantic_types.tsv"],
+        "spacy_bergamot.output": ["templates/*"],
         "spacy_bergamot.mentions": ["word_pieces.txt.xz"],
     },
     install_requires=[

@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Span
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.spans import is_linked, spans_of
 from spacy_bergamot.output.assertions import attributes_of
-from spacy_bergamot.pages import templates
+from spacy_bergamot.output.pages import templates
 
 _HUES = (210, 25, 150, 300, 50, 180, 265, 345)
 """Of the labels, in the order in which they first appear."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spacy_bergamot.languages import LANGUAGES
-from spacy_bergamot.pages import templates
+from spacy_bergamot.output.pages import templates
 from training.evaluate.report.blocks import PACKAGE, Block, Heading, Table, Text
 
 MARK = "<!-- Written by `python -m training card`; it is replaced when that runs again. -->"

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from spacy_bergamot.pages import templates
+from spacy_bergamot.output.pages import templates
 from training.evaluate.report.svg import DARK
 
 PACKAGE = "training.evaluate.report"

@@ -14,10 +14,10 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, se
 def templates(*packages: str) -> Environment:
     """Return the templates of packages, which may extend and include one another.
 
-    packages (str): Packages with a folder `templates`; spacy_bergamot's are always among them.
+    packages (str): Packages with a folder `templates`; those of this one are always among them.
     """
     made = Environment(
-        loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "spacy_bergamot")]),
+        loader=ChoiceLoader([PackageLoader(name) for name in (*packages, __package__)]),
         autoescape=select_autoescape(("html",)),
         undefined=StrictUndefined,
         trim_blocks=True,
