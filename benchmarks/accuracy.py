@@ -56,6 +56,7 @@ SYSTEMS: dict[str, EnsembleGenerator] = {
     "max": EnsembleGenerator(PARTS, combine="max"),
 }
 SAMPLES = 2000
+K = 10
 Sets = dict[str, list[tuple[str, set[str]]]]
 
 
@@ -114,12 +115,12 @@ def main() -> None:
                 continue
             allowed = CandidateFilter(semantic_groups=groups)
             for name, system in {**SYSTEMS, "pipeline": packaged()}.items():
-                generator = CandidateGenerator(encoder, index, allowed, k=10, generator=system)
+                generator = CandidateGenerator(encoder, index, allowed, generator=system)
                 report[name + suffix] = measure(generator, sets)
         if arguments.base:
             encoder, index = opened(kb, arguments.base, folder)
             generator = CandidateGenerator(
-                encoder, index, CandidateFilter(), k=10, generator=SYSTEMS["dense"]
+                encoder, index, CandidateFilter(), generator=SYSTEMS["dense"]
             )
             report["base_dense"] = measure(generator, sets)
     show(report)
@@ -155,7 +156,7 @@ def measure(generator: CandidateGenerator, sets: Sets) -> Measured:
     ranks, spent = {}, 0.0
     for name, queries in sets.items():
         start = time.process_time()
-        found = generator.generate([(mention, "") for mention, _ in queries])
+        found = generator.generate([(mention, "") for mention, _ in queries], k=K)
         spent += time.process_time() - start
         ranks[name] = np.array(
             [

@@ -48,6 +48,7 @@ from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
 from spacy_bergamot.pipeline.loaders import language_model
 
 BATCH = 100
+K = 10
 
 
 def main() -> None:
@@ -156,14 +157,14 @@ def open_index(folder: Path, kb: Path, encoder: TextEncoder, mark: str) -> Alias
 def measure(
     encoder: TextEncoder, index: AliasIndex, system: EnsembleGenerator, queries: list
 ) -> dict[str, float]:
-    generator = CandidateGenerator(encoder, index, CandidateFilter(), k=10, generator=system)
+    generator = CandidateGenerator(encoder, index, CandidateFilter(), generator=system)
     mentions = [(mention, "") for _, mention in queries]
-    generator.generate(mentions[:50])
+    generator.generate(mentions[:50], k=K)
     cpu, wall = time.process_time(), time.perf_counter()
     found = [
         candidates
         for start in range(0, len(mentions), BATCH)
-        for candidates in generator.generate(mentions[start : start + BATCH])
+        for candidates in generator.generate(mentions[start : start + BATCH], k=K)
     ]
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     pairs = [(candidates, gold) for candidates, (gold, _) in zip(found, queries, strict=True)]
@@ -180,11 +181,11 @@ def measure(
 
 def latency(encoder: TextEncoder, index: AliasIndex, queries: list) -> dict[str, float]:
     """Return the time of one mention alone, in milliseconds."""
-    generator = CandidateGenerator(encoder, index, CandidateFilter(), k=10, generator=packaged())
+    generator = CandidateGenerator(encoder, index, CandidateFilter(), generator=packaged())
     times = []
     for _, mention in queries[:500]:
         start = time.perf_counter()
-        generator.generate([(mention, "")])
+        generator.generate([(mention, "")], k=K)
         times.append(1000 * (time.perf_counter() - start))
     return {"p50_ms": float(np.median(times)), "p95_ms": float(np.quantile(times, 0.95))}
 

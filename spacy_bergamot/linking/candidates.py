@@ -98,7 +98,7 @@ class Ranked(NamedTuple):
 
 
 class CandidateGenerator:
-    """Propose up to k concepts a mention.
+    """Propose concepts for mentions.
 
     encoder (TextEncoder), index (AliasIndex): Of one language model.
     generator (Generator | EnsembleGenerator): Where aliases come from.
@@ -111,7 +111,6 @@ class CandidateGenerator:
         index: AliasIndex,
         allowed: CandidateFilter,
         *,
-        k: int,
         generator: Generator | EnsembleGenerator,
         removed: np.ndarray | None = None,
     ) -> None:
@@ -122,30 +121,31 @@ class CandidateGenerator:
         self.ensemble = generator
         self.rescorer = Rescorer(index, generator) if generator.combine == "rescored" else None
         self.masks = Masks(index.table, allowed, removed)
-        self.k = k
         table = index.table
         self._select = Selection(index, self.masks)
         self._concept_of = table.keys("aliases")
         self._columns = {name: table.column("aliases", name) for name in _COLUMNS}
 
-    def generate(self, mentions: Sequence[tuple[str, str]]) -> list[list[Candidate]]:
-        """Return the candidates of (mention, entity label) pairs, best first.
+    def generate(self, mentions: Sequence[tuple[str, str]], *, k: int) -> list[list[Candidate]]:
+        """Return up to k candidates of every (mention, entity label) pair, best first.
 
         A mention that is an alias, case and spacing aside, needs no language model: its vector is
         in the index.
         """
-        ranked = map(self.rank, self.find(mentions))
-        return [[candidate for _, candidate in one] for one in ranked]
+        found = self.find(mentions, k=k)
+        return [[candidate for _, candidate in self.rank(one, k=k)] for one in found]
 
     def find(
         self,
         mentions: Sequence[tuple[str, str]],
         *,
+        k: int,
         encoder: Encodes | None = None,
         beside: Sequence[Found] | None = None,
     ) -> list[Found]:
         """Return what is found for (mention, entity label) pairs, for `rank`.
 
+        k (int): Concepts that every generator is asked for.
         encoder (Encodes | None): What encodes instead of the generator's own.
         beside (list[Found] | None): What another generator found, with which this one's candidates
             are to be compared.
@@ -157,7 +157,7 @@ class CandidateGenerator:
         open_rows = [row for row, name in enumerate(names) if has_letters(name)]
         for key, generator in self.ensemble.generators.items():
             asked = [(names[row], labels[row]) for row in open_rows]
-            chosen = self._select(generator, asked, encoder, self.k)
+            chosen = self._select(generator, asked, encoder, k)
             for row, best in zip(open_rows, chosen, strict=True):
                 if len(best.concepts):  # one that finds nothing has no say
                     parts[row][key] = best
@@ -167,19 +167,22 @@ class CandidateGenerator:
                 break
         return self._rescored(names, parts, encoder, beside)
 
-    def rank(self, found: Found) -> list[Ranked]:
+    def rank(self, found: Found, *, k: int) -> list[Ranked]:
         """Return the best k candidates, best first."""
         if found.pool is None or found.scored is None:
-            return self._ordered(self._merged(found.parts))
-        return self._ordered(self._by_rescoring(found.pool, found.scored))
+            return self._ordered(self._merged(found.parts), k)
+        return self._ordered(self._by_rescoring(found.pool, found.scored, k), k)
 
-    def dropped(self, mention: str, label: str = "") -> list[Dropped]:
-        """Return what the generators find for a mention and the filters drop, and why."""
+    def dropped(self, mention: str, label: str = "", *, k: int) -> list[Dropped]:
+        """Return what the generators find for a mention and the filters drop, and why.
+
+        k (int): Of 4 k aliases that each generator finds.
+        """
         name, found = normalize(mention), []
         for key, generator in self.ensemble.generators.items():
             if not has_letters(name):
                 break
-            hits = generator.search([name], self.index, self.encoder)([0], 4 * self.k)[0]
+            hits = generator.search([name], self.index, self.encoder)([0], 4 * k)[0]
             _, aliases, scores = self._select.aliases(hits)
             for alias, score in zip(aliases, scores, strict=True):
                 concept = int(self._concept_of[alias])
@@ -213,11 +216,11 @@ class CandidateGenerator:
             results[row] = Found(parts[row], pool, scored)
         return results
 
-    def _by_rescoring(self, pool: Pool, scored: Scored) -> list[Entry]:
+    def _by_rescoring(self, pool: Pool, scored: Scored, k: int) -> list[Entry]:
         """Return the best concepts of rescored aliases."""
         assert self.rescorer is not None
         concepts, scores, best = self.rescorer.concepts(pool, scored)
-        last = np.sort(scores)[-min(self.k, len(scores))] - 10.0**-_DECIMALS
+        last = np.sort(scores)[-min(k, len(scores))] - 10.0**-_DECIMALS
         entries = []
         for row in np.flatnonzero(scores >= last):
             place = best[row]
@@ -259,14 +262,14 @@ class CandidateGenerator:
             entries.append(Entry(score, best, concept, alias, names, scores))
         return entries
 
-    def _ordered(self, entries: list[Entry]) -> list[Ranked]:
+    def _ordered(self, entries: list[Entry], k: int) -> list[Ranked]:
         """Return the best k, in order."""
         ranked = sorted(((-round(e.score, _DECIMALS), e) for e in entries), key=itemgetter(0))
-        if len(ranked) > self.k:
-            last = ranked[self.k - 1][0]
+        if len(ranked) > k:
+            last = ranked[k - 1][0]
             ranked = [pair for pair in ranked if pair[0] <= last]
         made = [self._candidate(entry, -negative) for negative, entry in ranked]
-        return sorted(made, key=itemgetter(0))[: self.k]
+        return sorted(made, key=itemgetter(0))[:k]
 
     def _candidate(self, entry: Entry, score: float) -> Ranked:
         table, alias = self.index.table, int(entry.alias)

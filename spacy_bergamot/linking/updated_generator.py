@@ -18,7 +18,6 @@ def make_generator(
     index: AliasIndex,
     allowed: CandidateFilter,
     *,
-    k: int,
     generator: Generator | EnsembleGenerator,
     changes: Changes | None = None,
     hidden: np.ndarray | None = None,
@@ -30,13 +29,13 @@ def make_generator(
     removed = changes.removed if changes else None
     if hidden is not None:
         removed = hidden if removed is None else hidden | removed
-    base = CandidateGenerator(encoder, index, allowed, k=k, generator=generator, removed=removed)
+    base = CandidateGenerator(encoder, index, allowed, generator=generator, removed=removed)
     if changes is None or changes.added is None:
         return base
     allowed_here = allowed.for_added_concepts(index.table, changes.added.table)
     if allowed_here is None:
         return base
-    added = CandidateGenerator(encoder, changes.added, allowed_here, k=k, generator=generator)
+    added = CandidateGenerator(encoder, changes.added, allowed_here, generator=generator)
     return UpdatedGenerator(base, added)
 
 
@@ -49,32 +48,26 @@ class UpdatedGenerator:
         self.encoder = base.encoder
         self.index = base.index
 
-    @property
-    def k(self) -> int:
-        """Candidates of a mention; set, both generators propose as many."""
-        return self.base.k
-
-    @k.setter
-    def k(self, value: int) -> None:
-        self.base.k = self.added.k = value
-
-    def generate(self, mentions: Sequence[tuple[str, str]]) -> list[list[Candidate]]:
-        """Return the candidates of (mention, entity label) pairs, best first."""
+    def generate(self, mentions: Sequence[tuple[str, str]], *, k: int) -> list[list[Candidate]]:
+        """Return up to k candidates of every (mention, entity label) pair, best first."""
         encoder = CachingEncoder(self.encoder)
-        found = self.base.find(mentions, encoder=encoder)
-        added = self.added.find(mentions, encoder=encoder, beside=found)
-        ranked = zip(map(self.base.rank, found), map(self.added.rank, added), strict=True)
-        return [self._merged(*pair) for pair in ranked]
+        found = self.base.find(mentions, k=k, encoder=encoder)
+        added = self.added.find(mentions, k=k, encoder=encoder, beside=found)
+        return [
+            _merged(self.base.rank(one, k=k), self.added.rank(other, k=k))[:k]
+            for one, other in zip(found, added, strict=True)
+        ]
 
-    def dropped(self, mention: str, label: str = "") -> list[Dropped]:
+    def dropped(self, mention: str, label: str = "", *, k: int) -> list[Dropped]:
         """Return what the generators find for a mention and the filters drop, and why."""
-        return [*self.base.dropped(mention, label), *self.added.dropped(mention, label)]
+        return [*self.base.dropped(mention, label, k=k), *self.added.dropped(mention, label, k=k)]
 
-    def _merged(self, found: list[Ranked], added: list[Ranked]) -> list[Candidate]:
-        best: dict[str, Ranked] = {}
-        for ranked in [*found, *added]:
-            known = best.setdefault(ranked.candidate.concept_id, ranked)
-            if ranked.place < known.place:
-                best[ranked.candidate.concept_id] = ranked
-        in_order = sorted(best.values(), key=itemgetter(0))
-        return [candidate for _, candidate in in_order[: self.k]]
+
+def _merged(found: list[Ranked], added: list[Ranked]) -> list[Candidate]:
+    """Return the candidates of two generators in order; of a concept in both, the better one."""
+    best: dict[str, Ranked] = {}
+    for ranked in [*found, *added]:
+        known = best.setdefault(ranked.candidate.concept_id, ranked)
+        if ranked.place < known.place:
+            best[ranked.candidate.concept_id] = ranked
+    return [candidate for _, candidate in sorted(best.values(), key=itemgetter(0))]

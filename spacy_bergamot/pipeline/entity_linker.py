@@ -77,7 +77,8 @@ class AliasKnowledgeBase(KnowledgeBase):
             return []
         asked = [(normalize(mention.text), "") for mention in mentions]
         distinct = list(dict.fromkeys(asked))
-        found = dict(zip(distinct, self.parts.generator.generate(distinct), strict=True))
+        generated = self.parts.generator.generate(distinct, k=self.settings.k)
+        found = dict(zip(distinct, generated, strict=True))
         ids = dict.fromkeys(c.concept_id for candidates in found.values() for c in candidates)
         vectors = dict(zip(ids, self.get_vectors(ids), strict=True))
         add = self.vocab.strings.add

@@ -51,12 +51,14 @@ def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> 
     index = linker.parts.index
     concepts = sorted(set(chain.from_iterable(gold for gold, _ in names)))
     missing = {one for one in concepts if not rng.integers(_MISSING)}
+    k = linker.settings.k
     hidden = linker.parts.hiding(_rows(index, names, missing)).generate(
-        [(normalize(name), "") for _, name in names]
+        [(normalize(name), "") for _, name in names], k=k
     )
     known = _names_of(index, len(names) // 2, rng)
     words = _words(index, len(names) // 2, rng)
-    shown = linker.generator.generate([(name, "") for name in [*(n for _, n in known), *words]])
+    asked = [(name, "") for name in [*(n for _, n in known), *words]]
+    shown = linker.generator.generate(asked, k=k)
     pairs = [
         *zip(hidden, (gold - missing for gold, _ in names), strict=True),
         *zip(shown, [*(gold for gold, _ in known), *(frozenset() for _ in words)], strict=True),

@@ -112,11 +112,12 @@ class BergamotLinker(Pipe):
         distinct = dict.fromkeys(key for of in keys for key in of)
         known = self._cache.known(distinct)
         fresh = [key for key in distinct if key not in known]
-        known.update(zip(fresh, parts.generator.generate(fresh), strict=True) if fresh else ())
+        found = parts.generator.generate(fresh, k=self.settings.k) if fresh else []
+        known.update(zip(fresh, found, strict=True))
         self._cache.keep(known)
         return [
-            self._rescore(of, [known[key] for key in found])
-            for of, found in zip(mentions, keys, strict=True)
+            self._rescore(of, [known[key] for key in asked])
+            for of, asked in zip(mentions, keys, strict=True)
         ]
 
     def _rescore(
@@ -151,12 +152,13 @@ class BergamotLinker(Pipe):
         context (str): Text whose abbreviations are resolved.
         """
         text = self._look_up.text(mention, context=context, language=self.vocab.lang)
-        candidates = self.generator.generate([(text, self._look_up.label(label))])[0]
+        k = self.settings.k
+        candidates = self.generator.generate([(text, self._look_up.label(label))], k=k)[0]
         start = max(context.find(mention), 0)
         asked = Mention(text, label, context or mention, start, start + len(mention))
         candidates = self._rescore([asked], [candidates])[0]
         kept = {candidate.concept_id for candidate in candidates}
-        dropped = self.generator.dropped(text, label)
+        dropped = self.generator.dropped(text, label, k=k)
         decision = Decision(self.settings, self.kb)
         return {
             "mention": mention,

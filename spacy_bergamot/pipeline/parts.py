@@ -76,7 +76,6 @@ class LinkerParts:
             self.encoder,
             self.index,
             self._settings.allowed,
-            k=self._settings.k,
             generator=self._settings.generator,
             changes=self.changes,
             hidden=aliases,

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 FACTORY = "bergamot_linker"
-_WITH_DEVICE = (FACTORY, "bergamot_finder")
 
 
 def pipeline_folder(name: str) -> Path:
@@ -59,24 +58,30 @@ def import_code(path: Path | None) -> None:
             ) from None
 
 
-def load_pipeline(name: str, *, device: str | None = None) -> "Language":
+def load_pipeline(name: str, *, device: str | None = None, k: int | None = None) -> "Language":
     """Load a pipeline.
 
     name (str): Installed package or folder.
     device (str | None): Of its language models; None for what the config says.
+    k (int | None): Candidates of a mention; None for what the config says.
     RAISES (BergamotError): B046 if there is none of that name, or its files cannot be read; B120
         for a component that nothing here has registered.
     """
     import spacy
 
     folder = find_pipeline(name)
+    by_factory: dict[str, dict[str, Any]] = {
+        FACTORY: {"device": device, "k": k},
+        "bergamot_finder": {"device": device},
+    }
     settings: dict[str, Any] = {}
-    if device is not None:
+    if device is not None or k is not None:
         components: dict[str, Any] = spacy.util.load_config(folder / "config.cfg")["components"]
-        models = (key for key, of in components.items() if of.get("factory") in _WITH_DEVICE)
-        settings = {"components": {key: {"device": device} for key in models}}
+        for key, of in components.items():
+            given = by_factory.get(of.get("factory"), {})
+            settings[key] = {one: value for one, value in given.items() if value is not None}
     try:
-        return spacy.load(name, config=settings)
+        return spacy.load(name, config={"components": settings})
     except BergamotError:
         raise
     except Exception as reason:  # spaCy, msgpack and configparser, whatever breaks first

@@ -89,7 +89,7 @@ def probe_mentions(path: Path) -> Any:
 
 def probe_linker(path: Path) -> Any:
     parts = LinkerParts.from_disk(path, LinkerSettings(), name="bergamot_linker")
-    found = parts.generator.generate([(name, "") for name in NAMES])
+    found = parts.generator.generate([(name, "") for name in NAMES], k=10)
     provenance = parts.provenance
     return [[c.to_dict() for c in of] for of in found], provenance
 

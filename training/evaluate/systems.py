@@ -106,7 +106,7 @@ def rank_with_pipeline(
     """
     from spacy_bergamot.pipeline.pipelines import load_pipeline
 
-    nlp = load_pipeline(path)
+    nlp = load_pipeline(path, k=k)
     names = [name for name, factory in nlp.pipe_factories.items() if factory == _FACTORY]
     if not names:
         raise BergamotError(Errors.T142, path=path, pipes=", ".join(nlp.pipe_names))
@@ -116,7 +116,6 @@ def rank_with_pipeline(
         linker.update_index(hidden)
     if noted is not None:
         noted |= {**_about(linker, queries), "hidden": len(hidden)}
-    linker.generator.k = k
     key = linker.settings.spans_key
     docs = (_document(nlp, query, key) for query in queries)
     return [_of_span(doc.spans[key][0] if key else doc.ents[0]) for doc in linker.pipe(docs)]

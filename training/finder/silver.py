@@ -68,7 +68,8 @@ class Marker:
         if not places:
             return sure, unsure
         texts = [normalize(doc.text[start:end]) for start, end in places]
-        found = self.linker.generator.generate([(text, "") for text in texts])
+        asked, k = [(text, "") for text in texts], self.linker.settings.k
+        found = self.linker.generator.generate(asked, k=k)
         for place, candidates in zip(places, found, strict=True):
             if not candidates or candidates[0].score < _SURE:
                 unsure.append(place)

@@ -52,6 +52,16 @@ def test_an_added_alias_is_found_exactly_and_nearby(linker):
     assert found(linker, "heart attack")[0]["concept_id"] == "C03"
 
 
+def test_an_updated_index_proposes_as_many_concepts_as_are_asked_for(make_nlp):
+    linker = make_nlp(mentions=False, k=2).get_pipe("bergamot_linker")
+    linker.update_index([add(f"X{n}", f"ticker trouble {n}") for n in range(3)])
+    known = len(linker.kb)
+    for k in (1, 2, 4, known):
+        (candidates,) = linker.generator.generate([("ticker troubles", "")], k=k)
+        assert len({candidate.concept_id for candidate in candidates}) == k
+    assert len(found(linker, "ticker troubles")) == 2  # the component's own
+
+
 def test_a_new_concept_has_what_it_was_given(linker):
     linker.update_index([add("X1", "post-COVID", **NEW), add("X1", "long haul COVID")])
     assert found(linker, "long haul covid")[0]["concept_id"] == "X1"

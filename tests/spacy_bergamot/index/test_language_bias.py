@@ -64,8 +64,8 @@ def test_a_translation_comes_before_other_names_of_the_mention_s_language(index)
     right = {}
     for combine in ("max", "rescored"):
         ensemble = EnsembleGenerator({"dense": DenseGenerator()}, combine=combine)
-        generator = CandidateGenerator(encoder, index, CandidateFilter(), k=10, generator=ensemble)
-        found = generator.generate(mentions)
+        generator = CandidateGenerator(encoder, index, CandidateFilter(), generator=ensemble)
+        found = generator.generate(mentions, k=10)
         firsts = [candidates[0].concept_id for candidates in found]
         right[combine] = np.mean([c == f"C{20 * n:03}" for n, c in enumerate(firsts)])
     assert right["max"] < 0.5 < 0.9 < right["rescored"]

@@ -30,6 +30,6 @@ def test_an_ambiguous_alias_means_what_most_entries_say(lm: Path, tmp_path: Path
     index = AliasIndex.open(tmp_path / "index")
     parts = {"exact": ExactGenerator(), "lexical": LexicalGenerator(), "dense": DenseGenerator()}
     mix = EnsembleGenerator(parts, combine=combine)
-    generator = CandidateGenerator(encoder, index, CandidateFilter(), k=3, generator=mix)
-    found = generator.generate([("cold", "")])[0]
+    generator = CandidateGenerator(encoder, index, CandidateFilter(), generator=mix)
+    found = generator.generate([("cold", "")], k=3)[0]
     assert [(c.concept_id, c.score) for c in found] == [("C02", 1), ("C01", 1), ("C03", 1)]

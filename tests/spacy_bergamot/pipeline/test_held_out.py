@@ -54,7 +54,7 @@ def test_a_linker_is_asked_for_four_kinds_of_mentions(nlp: Language, held_out):
     assert 0.1 < len(missing) / len(hidden) < 0.4
     # A held-out name is not there for the occasion, and there again afterwards.
     gold, name = next(pair for pair in held_out if len(linker.kb.alias_to_cuis[pair[1]]) == 1)
-    found = linker.generator.generate([(name.lower(), "")])[0][0]
+    found = linker.generator.generate([(name.lower(), "")], k=1)[0][0]
     assert ({found.concept_id}, found.score) == (gold, pytest.approx(1, abs=1e-5))
 
 

@@ -231,7 +231,8 @@ def test_a_calibrated_pipeline_says_its_thresholds(
     names = [(c, n) for c, (_, by) in CONCEPTS.items() for ns in by.values() for n in ns]
     asked = [(f"{name} {word}", "") for _, name in names for word in ("acute", "left", "x")]
     golds = [frozenset({concept}) for concept, _ in names for _ in range(3)]
-    report = linker.calibrate_on(linker.generator.generate(asked), golds, precision=0.5)
+    found = linker.generator.generate(asked, k=linker.settings.k)
+    report = linker.calibrate_on(found, golds, precision=0.5)
     nlp.to_disk(tmp_path / "pipeline")
     run("card", tmp_path / "pipeline", "--no-speed")
     page, meta = readme(tmp_path / "pipeline"), meta_of(tmp_path / "pipeline")

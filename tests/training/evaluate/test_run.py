@@ -213,8 +213,6 @@ def test_an_updated_pipeline_shows_as_many_candidates_as_are_asked_for(
     linker.update_index(
         [{"action": "add", "concept_id": key, "alias": alias} for key, alias in names.items()]
     )
-    linker.generator.k = 7
-    assert linker.generator.k == linker.generator.base.k == linker.generator.added.k == 7
     nlp.to_disk(tmp_path / "pipeline")
     printed = run(
         inputs / "dictionary.txt", inputs / "queries.txt", tmp_path / "figures.json",
