@@ -11,8 +11,8 @@ queries are sets as well. `--groups` repeats the run with a filter on semantic g
 
 Acc@k counts concepts; intervals are 95 % by the bootstrap over mentions, of the macro mean within
 the sets. The last column compares `pipeline`, the generator of configs/linker.cfg, with the better
-of `tfidf` (3-grams) and `dense` (LM) of the set on the same mentions. The last line is JSON: for
-`tfidf`, `base_dense`, `dense`, `pipeline` and the others, of which some have the suffix
+of `lexical` (3-grams) and `dense` (LM) of the set on the same mentions. The last line is JSON: for
+`lexical`, `base_dense`, `dense`, `pipeline` and the others, of which some have the suffix
 "_filtered", the macro acc@1 and acc@5, and both of every set under `by_set`.
 """
 
@@ -49,7 +49,7 @@ PARTS: dict[str, Generator] = {
     "dense": DenseGenerator(),
 }
 SYSTEMS: dict[str, EnsembleGenerator] = {
-    "tfidf": EnsembleGenerator({"lexical": LexicalGenerator(smallest=0.0)}),
+    "lexical": EnsembleGenerator({"lexical": LexicalGenerator(smallest=0.0)}),
     "dense": EnsembleGenerator({"dense": DenseGenerator()}),
     "exact": EnsembleGenerator({"exact": ExactGenerator()}),
     "mean": EnsembleGenerator(PARTS, combine="mean"),
@@ -169,7 +169,7 @@ def measure(generator: CandidateGenerator, sets: Sets) -> Measured:
 
 def against_best(report: dict[str, Measured], name: str, k: int) -> str:
     """Return what the pipeline has beyond the better single generator of a set, paired."""
-    best = max((report["tfidf"], report["dense"]), key=lambda one: one.accuracy(name, k))
+    best = max((report["lexical"], report["dense"]), key=lambda one: one.accuracy(name, k))
     hits = [(one.ranks[name] < k).astype(float) for one in (report["pipeline"], best)]
     difference = 100 * (hits[0] - hits[1])
     low, high = bootstrap_interval(difference, samples=SAMPLES)
@@ -177,7 +177,7 @@ def against_best(report: dict[str, Measured], name: str, k: int) -> str:
 
 
 def show(report: dict[str, Measured]) -> None:
-    order = ["tfidf", "base_dense", "dense", "pipeline"]
+    order = ["lexical", "base_dense", "dense", "pipeline"]
     names = [name for name in order if name in report]
     names += [name for name in report if name not in names]
     sets = report["dense"].ranks

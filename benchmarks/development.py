@@ -1,6 +1,6 @@
 """Language models on a small dictionary, to choose how to train: a minute a model on one core.
 
-    python -m benchmarks.development EVAL QUERIES LM ... [--concepts N] [--mentions N] [--tfidf]
+    python -m benchmarks.development EVAL QUERIES LM ... [--concepts N] [--mentions N] [--lexical]
 
 EVAL is what `preprocess` writes (corpus/eval: dictionary.txt, and held-out names in queries/),
 QUERIES a folder of `CUI||mention` files that were not trained on, one a set. The dictionary has all
@@ -15,10 +15,13 @@ from collections import defaultdict
 from pathlib import Path
 
 from spacy_bergamot.encoder.text_encoder import TextEncoder
-from training.evaluate.dictionary import Dictionary
+from spacy_bergamot.linking.candidates import CandidateGenerator
+from spacy_bergamot.linking.generators import DenseGenerator
+from training.corpora.dictionary import Dictionary, read_dictionary
+from training.evaluate.indexes import NoLm, indexed, over
 from training.evaluate.metrics import evaluate
-from training.evaluate.readers import Query, read_dictionary, read_queries
-from training.evaluate.retrievers import DenseRetriever, Retriever, TfidfRetriever
+from training.evaluate.readers import Query, read_queries
+from training.evaluate.systems import BASELINES
 
 METRICS = ("acc@1", "acc@5")
 
@@ -30,7 +33,7 @@ def main() -> None:
     parser.add_argument("lm", type=Path, nargs="*")
     parser.add_argument("--concepts", type=int, default=1500, help="beside the gold ones")
     parser.add_argument("--mentions", type=int, default=250, help="of a set; held out 100")
-    parser.add_argument("--tfidf", action="store_true", help="character 3-grams too")
+    parser.add_argument("--lexical", action="store_true", help="character 3-grams too")
     parser.add_argument("--precision", default="bf16", help="fp32, bf16, fp16")
     arguments = parser.parse_args()
     sets = {
@@ -41,12 +44,15 @@ def main() -> None:
     dictionary = reduced(entries, sets, others=arguments.concepts)
     print(f"{len(dictionary)} names, {sum(map(len, sets.values()))} mentions")
     results = {}
-    if arguments.tfidf:
-        results["tf-idf"] = measure("tf-idf", TfidfRetriever(dictionary), sets, dictionary)
+    if arguments.lexical:
+        nothing = NoLm()
+        with indexed(dictionary, nothing) as index:
+            generator = over(index, nothing, BASELINES["lexical"])
+            results["lexical"] = measure("lexical", generator, sets)
     for lm in arguments.lm:
         encoder = TextEncoder.open(lm, precision=arguments.precision)
-        retriever = DenseRetriever(encoder, encoder.encode(dictionary.names))
-        results[str(lm)] = measure(str(lm), retriever, sets, dictionary)
+        with indexed(dictionary, encoder) as index:
+            results[str(lm)] = measure(str(lm), over(index, encoder, DenseGenerator()), sets)
     print(json.dumps(results))
 
 
@@ -71,12 +77,12 @@ def reduced(
 
 
 def measure(
-    label: str, retriever: Retriever, sets: dict[str, list[Query]], dictionary: Dictionary
+    label: str, generator: CandidateGenerator, sets: dict[str, list[Query]]
 ) -> dict[str, dict[str, float]]:
     """Return the macro Acc@1 and @5 of both kinds of sets, in percent; print every set's Acc@1."""
     found = {}
     for kind, queries in sets.items():
-        table = evaluate(retriever, queries, dictionary)
+        table = evaluate(generator, queries)
         found[kind] = {metric: round(table["macro"][metric], 2) for metric in METRICS}
         groups = [name for name in table if name not in ("macro", "micro")]
         each = ", ".join(f"{name} {table[name]['acc@1']:.0f}" for name in groups)

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
 from spacy_bergamot.text import normalize
-from training.evaluate.readers import read_dictionary
+from training.corpora.dictionary import read_dictionary
 
 
 def without_names(kb: Path, dictionary: Path, output: Path) -> Path:

@@ -77,9 +77,9 @@ def test_models_on_a_small_dictionary(tmp_path: Path):
     first, *_, last = every
     (tmp_path / "eval/queries/ENG.txt").write_text(f"{first}||{every[first][0]}\n")
     (tmp_path / "queries/set.txt").write_text(f"{first}||{every[last][0]}\n")
-    arguments = [tmp_path / "eval", tmp_path / "queries", write_lm(tmp_path / "lm"), "--tfidf"]
+    arguments = [tmp_path / "eval", tmp_path / "queries", write_lm(tmp_path / "lm"), "--lexical"]
     found = figures("benchmarks.development", *arguments, "--concepts", "2")
-    for system in ("tf-idf", str(tmp_path / "lm")):
+    for system in ("lexical", str(tmp_path / "lm")):
         assert found[system]["held_out"] == {"acc@1": 100, "acc@5": 100}
         assert found[system]["queries"]["acc@1"] == 0
 
@@ -106,7 +106,7 @@ def test_accuracy_of_every_generator_with_names_held_out(tmp_path: Path):
         "benchmarks.accuracy", kb, lm, tmp_path / "sets", "--base", base,
         "--held-out", tmp_path / "held", "--groups", "DISO", "--limit", "20",
     )  # fmt: skip
-    assert list(found)[:4] == ["tfidf", "base_dense", "dense", "pipeline"]
+    assert list(found)[:4] == ["lexical", "base_dense", "dense", "pipeline"]
     for name, row in found.items():
         assert set(row) == {"acc@1", "acc@5", "by_set"}
         assert set(row["by_set"]) == {"marked", "held-out ENG"}
@@ -114,7 +114,7 @@ def test_accuracy_of_every_generator_with_names_held_out(tmp_path: Path):
         assert abs(row["acc@1"] - macro) < 0.02, name
         assert 0 <= row["acc@1"] <= row["acc@5"] <= 100
     assert found["exact"]["by_set"]["held-out ENG"]["acc@5"] == 0  # they are gone from the table
-    assert found["tfidf"]["by_set"]["marked"]["acc@1"] > 50
+    assert found["lexical"]["by_set"]["marked"]["acc@1"] > 50
     assert found["dense"] != found["base_dense"]
     assert found["pipeline_filtered"] != found["pipeline"]
 

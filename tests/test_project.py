@@ -50,7 +50,7 @@ def wheel(project: Path) -> Path:
 
 def test_every_step_leaves_its_output(project: Path):
     report = json.loads((project / "metrics/held_out.json").read_text())
-    assert set(report["systems"]) == {"exact", "tf-idf", "untrained", "trained", "packaged"}
+    assert set(report["systems"]) == {"exact", "lexical", "untrained", "trained", "packaged"}
     assert len(report["systems"]["trained"]) == 12  # ten languages, macro, micro
     pipeline = report["pipelines"]["packaged"]
     assert (pipeline["own"], pipeline["hidden"]) == (0, 862)
@@ -78,7 +78,7 @@ def test_the_pretrained_workflow_goes_from_a_plain_folder_to_a_wheel_without_tra
     overrides = {"vars.lm": str(source), "vars.pooling": "mean", "vars.name": "untrained"}
     project_run(root, "pretrained", overrides=overrides, capture=True)
     report = json.loads((root / "metrics/held_out.json").read_text())
-    assert set(report["systems"]) == {"exact", "tf-idf", "pretrained", "packaged"}
+    assert set(report["systems"]) == {"exact", "lexical", "pretrained", "packaged"}
     assert len(report["systems"]["pretrained"]) == 12
     assert "Names in the plane" in (root / "metrics/report.html").read_text()
     assert not (root / "corpus/train").exists()

@@ -9,8 +9,9 @@ import typer
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.text import normalize
+from training.corpora.dictionary import read_dictionary
 from training.errors import BergamotError, Errors
-from training.evaluate.readers import read_dictionary, read_queries
+from training.evaluate.readers import read_queries
 from training.preprocess.pair_files import (
     Line,
     read_bitext,

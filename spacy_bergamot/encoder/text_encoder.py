@@ -34,6 +34,28 @@ class Encodes(Protocol):
         ...
 
 
+class EncodesAliases(Encodes, Protocol):
+    """What an alias index is built with: a `TextEncoder`."""
+
+    @property
+    def dim(self) -> int:
+        """Width of the vectors."""
+        ...
+
+    @property
+    def precision(self) -> str:
+        """Of the weights."""
+        ...
+
+    def tokenize(self, names: Sequence[str]) -> list[list[int]]:
+        """Return the token ids of every name; names with the same ones share a vector."""
+        ...
+
+    def encode_in_pieces(self, names: Sequence[str]) -> Iterator["Piece"]:
+        """Yield the unit vectors of some names at a time, each name once."""
+        ...
+
+
 class CachingEncoder:
     """An encoder that remembers, for the length of one call."""
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from spacy_bergamot.encoder.text_encoder import Encodes, TextEncoder
+from spacy_bergamot.encoder.text_encoder import Encodes, EncodesAliases
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.hashing import find_keys, string_keys
 from spacy_bergamot.index.alias_strings import expand, save_languages, write_strings
@@ -107,7 +107,7 @@ class AliasIndex:
         cls,
         path: Path | str,
         concepts: Path | str,
-        encoder: TextEncoder,
+        encoder: EncodesAliases,
         *,
         lm_fingerprint: str,
         engine: str = "nmslib",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from spacy_bergamot.encoder.text_encoder import TextEncoder
+from spacy_bergamot.encoder.text_encoder import EncodesAliases
 
 _CHUNK = 1 << 16
 
@@ -35,7 +35,7 @@ class Groups(NamedTuple):
         return groups
 
 
-def group_names(encoder: TextEncoder, names: pa.Array) -> Groups:
+def group_names(encoder: EncodesAliases, names: pa.Array) -> Groups:
     """Group names by their token ids, compared by a hash of 128 bits."""
     digests = bytearray()
     for start in range(0, len(names), _CHUNK):

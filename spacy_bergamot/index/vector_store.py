@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from spacy_bergamot.encoder.text_encoder import TextEncoder
+from spacy_bergamot.encoder.text_encoder import EncodesAliases
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.storage.files import atomic_file, sha256
 from spacy_bergamot.storage.preflight import announce
@@ -90,7 +90,7 @@ class VectorStore:
 
 
 def plan_of(
-    strings: pa.Array, encoder: TextEncoder, *, lm_fingerprint: str, dtype: str = "float32"
+    strings: pa.Array, encoder: EncodesAliases, *, lm_fingerprint: str, dtype: str = "float32"
 ) -> Plan:
     """Return the plan for encoding strings. RAISES (BergamotError): B039 for an unknown dtype."""
     if dtype not in DTYPES:
@@ -106,7 +106,7 @@ def plan_of(
 def fill(
     folder: Path,
     strings: pa.Array,
-    encoder: TextEncoder,
+    encoder: EncodesAliases,
     plan: Plan,
     *,
     rank: int = 0,
@@ -140,7 +140,7 @@ def fill(
 
 
 def _announce(
-    folder: Path, strings: pa.Array, encoder: TextEncoder, plan: Plan, count: int
+    folder: Path, strings: pa.Array, encoder: EncodesAliases, plan: Plan, count: int
 ) -> None:
     """Say what encoding `count` strings takes, at the rate of a sample of them."""
     sample = strings.take(pa.array(np.linspace(0, len(strings) - 1, _SAMPLE).astype(np.int64)))

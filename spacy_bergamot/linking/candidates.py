@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spacy_bergamot.encoder.text_encoder import CachingEncoder, Encodes, TextEncoder
+from spacy_bergamot.encoder.text_encoder import CachingEncoder, Encodes
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.linking.filters import CandidateFilter, Masks
 from spacy_bergamot.linking.generators import EnsembleGenerator, Generator
@@ -100,14 +100,14 @@ class Ranked(NamedTuple):
 class CandidateGenerator:
     """Propose concepts for mentions.
 
-    encoder (TextEncoder), index (AliasIndex): Of one language model.
+    encoder (Encodes), index (AliasIndex): Of one language model.
     generator (Generator | EnsembleGenerator): Where aliases come from.
     removed (np.ndarray | None): bool, the aliases that are never proposed.
     """
 
     def __init__(
         self,
-        encoder: TextEncoder,
+        encoder: Encodes,
         index: AliasIndex,
         allowed: CandidateFilter,
         *,

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from spacy_bergamot.storage.files import atomic_file
-from training.evaluate.readers import read_dictionary, read_queries
+from training.corpora.dictionary import read_dictionary
+from training.evaluate.readers import read_queries
 
 
 def cut_dictionary(dictionary: Path, sets: Sequence[Path], output: Path, *, names: int) -> Path:

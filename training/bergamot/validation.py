@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.encoder.text_encoder import EncoderSettings, TextEncoder, open_tokenizer
+from spacy_bergamot.linking.generators import DenseGenerator
+from training.corpora.dictionary import Dictionary
 from training.errors import BergamotError, Errors
-from training.evaluate.dictionary import Dictionary
+from training.evaluate.indexes import indexed, over
 from training.evaluate.metrics import evaluate
-from training.evaluate.readers import read_dictionary, read_queries
-from training.evaluate.retrievers import DenseRetriever
+from training.evaluate.readers import read_queries
 from training.registry import registry
 
 METRIC = "recall@1"
@@ -38,7 +39,7 @@ class Validation:
         self.encoder = encoder
         self.tokenizer = open_tokenizer(lm, encoder.max_length)
         folder = Path(settings.path)
-        self.dictionary = Dictionary(read_dictionary(folder / "dictionary.txt"))
+        self.dictionary = Dictionary.read(folder / "dictionary.txt")
         self.queries = read_queries(folder / "queries").queries
         if not self.queries:
             raise BergamotError(Errors.T111, path=folder)
@@ -48,8 +49,8 @@ class Validation:
         training = lm.training
         lm.eval()
         encoder = TextEncoder(lm, self.tokenizer, self.encoder, device=device)
-        vectors = encoder.encode(self.dictionary.names)
-        table = evaluate(DenseRetriever(encoder, vectors), self.queries, self.dictionary)
+        with indexed(self.dictionary, encoder) as index:
+            table = evaluate(over(index, encoder, DenseGenerator()), self.queries)
         lm.train(training)
         return {METRIC: table["macro"]["acc@1"], "recall@5": table["macro"]["acc@5"]}
 

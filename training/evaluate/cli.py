@@ -43,9 +43,12 @@ def evaluate_cli(
             "--held-out", help="Hide the mentions from the pipelines, whose names they are"
         ),
     ] = False,
-    baselines: Annotated[bool, typer.Option(help="Exact match and character TF-IDF too")] = True,
+    baselines: Annotated[bool, typer.Option(help="Exact match and character 3-grams too")] = True,
     exact_search: Annotated[
         bool, typer.Option(help="Search the LM's vectors without the index too")
+    ] = False,
+    ensemble: Annotated[
+        bool, typer.Option(help="The LM with exact match and 3-grams, as pipelines mix them, too")
     ] = False,
     protocol: Annotated[
         list[str] | None,
@@ -85,6 +88,7 @@ def evaluate_cli(
         held_out=held_out,
         baselines=baselines,
         exact_search=exact_search,
+        ensemble=ensemble,
         device=device,
         precision=precision,
     )

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_bergamot.linking.candidates import CandidateGenerator
 from training.errors import BergamotError, Errors
-from training.evaluate.dictionary import Dictionary
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.ranking import Ranked, rank
 from training.evaluate.readers import Query
-from training.evaluate.retrievers import Retriever
 from training.evaluate.statistics import bootstrap_interval
 
 KS = (1, 5)
@@ -81,11 +80,11 @@ def documents_of(queries: Sequence[Query], rows: np.ndarray) -> np.ndarray:
 
 
 def evaluate(
-    retriever: Retriever, queries: list[Query], dictionary: Dictionary, *, ks: tuple[int, ...] = KS
+    generator: CandidateGenerator, queries: Sequence[Query], *, ks: tuple[int, ...] = KS
 ) -> Table:
     """Rank the concepts for every query and tabulate them; see `tabulate`."""
-    mentions = [query.mention for query in queries]
-    return tabulate(queries, rank(retriever, mentions, dictionary, max(ks)), ks=ks)
+    ranked = rank(generator, [query.mention for query in queries], max(ks))
+    return tabulate(queries, ranked, ks=ks)
 
 
 def tabulate(

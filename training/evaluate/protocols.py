@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from training.corpora.dictionary import Dictionary
 from training.errors import BergamotError, Errors
-from training.evaluate.dictionary import Dictionary
 from training.evaluate.readers import Query
 
 PROTOCOLS = {
@@ -45,10 +45,10 @@ def membership(
     if protocol == "full":
         return [True] * len(queries)
     if protocol == "filtered":
-        return [_folded(query) not in dictionary.rows for query in queries]
+        return [_folded(query) not in dictionary for query in queries]
     if protocol == "filtered_0.2":
-        mentions = {_folded(query) for query in queries} - dictionary.rows.keys()
-        far = {mention for mention in mentions if not has_near_name(mention, dictionary)}
+        mentions = {_folded(query) for query in queries}
+        far = {m for m in mentions if m not in dictionary and not has_near_name(m, dictionary)}
         return [_folded(query) in far for query in queries]
     if train is None:
         raise BergamotError(Errors.T140, protocol=protocol)

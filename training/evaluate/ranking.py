@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from training.evaluate.dictionary import Dictionary
-from training.evaluate.retrievers import Retriever
+from spacy_bergamot.linking.candidates import CandidateGenerator, Found
+
+_BATCH = 512  # mentions whose hits are in memory together
 
 RANKED = pa.schema(
     [
@@ -24,7 +25,7 @@ class Ranked(NamedTuple):
     """Distinct concepts of one mention, best first.
 
     name_ranks (list[int]): Rank from 0 of the first name that names the concept; several concepts
-        of one name share it, and stand in order of their id.
+        of one name share it.
     names (list[str]): Those names. nil (bool): The system links the mention to nothing.
     """
 
@@ -35,50 +36,65 @@ class Ranked(NamedTuple):
     nil: bool
 
 
+class Named(NamedTuple):
+    """The first name that names a concept: its rank from 0, its score and itself."""
+
+    rank: int
+    score: float
+    name: str
+
+
 def rank(
-    retriever: Retriever,
+    generator: CandidateGenerator,
     mentions: Sequence[str],
-    dictionary: Dictionary,
     k: int,
     *,
     threshold: float | None = None,
 ) -> list[Ranked]:
-    """Return at least k distinct concepts a mention where there are so many.
+    """Return the k best candidates of every mention, and what else the first k names name.
 
-    Names are fetched until k concepts are there; all concepts of the first k names are kept, so
-    that Acc@k over names can be told too. Equal mentions are looked up once.
+    So Acc@k over names can be told too. An ensemble ranks concepts, not names: there the rank of a
+    name is that of its concept. Equal mentions are looked up once.
 
     threshold (float | None): Best score below which a mention is NIL; None: if nothing is found.
     """
     distinct = list(dict.fromkeys(mentions))
     results: dict[str, Ranked] = {}
-    open_mentions, fetch = distinct, 4 * k
-    while open_mentions:
-        found = retriever.find(open_mentions, fetch)
-        unfinished = []
-        for mention, rows, scores in zip(open_mentions, *found, strict=True):
-            ranked = _distinct(dictionary, rows, scores, k, threshold)
-            results[mention] = ranked
-            if len(ranked.concepts) < k and rows[-1] >= 0 and fetch < len(dictionary):
-                unfinished.append(mention)
-        open_mentions, fetch = unfinished, min(4 * fetch, len(dictionary))
+    for start in range(0, len(distinct), _BATCH):
+        batch = distinct[start : start + _BATCH]
+        found = generator.find([(mention, "") for mention in batch], k=k)
+        for mention, one in zip(batch, found, strict=True):
+            results[mention] = _ranked(generator, one, k, threshold)
     return [results[mention] for mention in mentions]
 
 
-def _distinct(
-    dictionary: Dictionary, rows: np.ndarray, scores: np.ndarray, k: int, threshold: float | None
-) -> Ranked:
-    first: dict[str, int] = {}
-    for number, row in enumerate(rows.tolist()):
-        if row < 0 or (number >= k and len(first) >= k):
-            break
-        for concept in dictionary.concepts[row]:
-            first.setdefault(concept, number)
-    ranks = list(first.values())
-    names = [dictionary.names[rows[number]] for number in ranks]
-    values = [float(scores[number]) for number in ranks]
-    nil = not values or (threshold is not None and values[0] < threshold)
-    return Ranked(list(first), values, ranks, names, nil)
+def _ranked(generator: CandidateGenerator, found: Found, k: int, threshold: float | None) -> Ranked:
+    candidates = [candidate for _, candidate in generator.rank(found, k=k)]
+    entries = {c.concept_id: Named(n, c.score, c.alias) for n, c in enumerate(candidates)}
+    if len(generator.ensemble.generators) == 1:
+        for concept_id, named in _first_names(generator, found, k).items():
+            if concept_id in entries or named.rank < k:
+                entries[concept_id] = entries.get(concept_id, named)._replace(rank=named.rank)
+    nil = not candidates or (threshold is not None and candidates[0].score < threshold)
+    ranks, scores, names = zip(*entries.values(), strict=True) if entries else ((), (), ())
+    return Ranked(list(entries), list(scores), list(ranks), list(names), nil)
+
+
+def _first_names(generator: CandidateGenerator, found: Found, k: int) -> dict[str, Named]:
+    """Return the first names of the concepts that were chosen, or that the first k names name."""
+    table = generator.index.table
+    results: dict[str, Named] = {}
+    aliases = table.column("aliases", "alias")
+    for chosen in found.parts.values():  # of one generator
+        hits = chosen.allowed
+        ranks = np.cumsum(np.diff(hits.strings, prepend=hits.strings[:1]) != 0)
+        concepts, first = np.unique(hits.concepts, return_index=True)
+        wanted = (ranks[first] < k) | np.isin(concepts, chosen.concepts)
+        for place in np.sort(first[wanted]).tolist():
+            name = aliases[hits.aliases[place]].as_py()
+            named = Named(int(ranks[place]), float(hits.scores[place]), name)
+            results[table.concept_id(hits.concepts[place])] = named
+    return results
 
 
 def to_table(ranked: Sequence[Ranked]) -> pa.Table:

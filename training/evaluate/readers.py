@@ -1,4 +1,4 @@
-"""Readers of dictionaries, queries and gold annotations into one shape.
+"""Readers of queries and gold annotations into one shape.
 
 - `CUI||name` lines (SapBERT); CUIs may be joined by `|` or `+`; queries may carry `||context`.
 - `.concept` folders, and gold sentences in JSON lines, by `training.corpora`.
@@ -57,20 +57,6 @@ class QuerySet:
         self.queries += other.queries
         for reason, count in other.skipped.items():
             self.skipped[reason] = self.skipped.get(reason, 0) + count
-
-
-def read_dictionary(path: Path) -> list[tuple[str, str]]:
-    """Read `CUI||name` lines as (concept ids joined by |, name).
-
-    RAISES (BergamotError): T301 for a missing file, T302 naming the first malformed line.
-    """
-    entries = []
-    for number, line in numbered_lines(path):
-        concept_ids, bars, name = line.partition("||")
-        if not bars or not concept_ids or not name.strip():
-            raise BergamotError(Errors.T302, path=path, line=number, text=line[:80])
-        entries.append((concept_ids, name))
-    return entries
 
 
 def read_queries(path: Path, *, nil: bool = False) -> QuerySet:

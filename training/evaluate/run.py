@@ -7,11 +7,11 @@ from typing import Any
 
 from spacy_bergamot.encoder.text_encoder import fingerprint
 from spacy_bergamot.kb.concept_table import ConceptTable
+from training.corpora.dictionary import Dictionary
 from training.errors import BergamotError, Errors
-from training.evaluate.dictionary import Dictionary
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.protocols import membership
-from training.evaluate.readers import Query, QuerySet, read_dictionary, read_queries
+from training.evaluate.readers import Query, QuerySet, read_queries
 from training.evaluate.results import Choices, Results, write
 from training.evaluate.systems import Systems, rank_all
 
@@ -37,7 +37,7 @@ def run_evaluation(
     RAISES (BergamotError): T306 if no mention is left; T143 for an unknown word in the choices.
     """
     choices = choices or Choices()
-    dictionary = Dictionary(read_dictionary(dictionary_path))
+    dictionary = Dictionary.read(dictionary_path)
     read = _read_sets(sets)
     queries, outside = within(read.queries, dictionary, choices.out_of_kb)
     known = read_queries(train).queries if train is not None else None

@@ -13,7 +13,8 @@ from spacy_bergamot.index.engines.common import (
 )
 from spacy_bergamot.storage.files import mapped_array
 
-_BLOCK = 256
+_BLOCK = 256  # queries at once, fewer where their scores are more than
+_SCORES = 1 << 26
 
 
 class ExactEngine:
@@ -47,8 +48,9 @@ class ExactEngine:
         rows = np.full((len(vectors), k), -1, dtype=np.int64)
         best = np.full((len(vectors), k), -1, dtype=np.float32)
         k_here = min(k, self.count)
-        for start in range(0, len(vectors), _BLOCK):
-            scores = vectors[start : start + _BLOCK] @ self.saved.T
+        size = max(1, min(_BLOCK, _SCORES // self.count))
+        for start in range(0, len(vectors), size):
+            scores = vectors[start : start + size] @ self.saved.T
             top = np.argpartition(-scores, k_here - 1, axis=1)[:, :k_here]
             values = np.take_along_axis(scores, top, axis=1)
             order = np.lexsort([top, -values], axis=1)

@@ -101,7 +101,7 @@ def test_a_card_says_what_the_pipeline_is(
     for k in (1, 5):
         value, low, high = (rows["ENG"][f"acc@{k}{end}"] for end in ("", "_low", "_high"))
         assert f"{value:.1f} ({low:.1f}–{high:.1f})" in page
-    assert "exact: @1 / @5 | tf-idf: @1 / @5" in page
+    assert "exact: @1 / @5 | lexical: @1 / @5" in page
     assert facts["language_model"]["steps"] == 8
     assert facts["language_model"]["objectives"] == {"text": 1.0}
     assert facts["language_model"]["base"] == "base-lm"
@@ -203,7 +203,7 @@ def test_a_measured_pipeline_counts_unless_it_knows_the_mentions_by_heart(
     recall = meta_of(pipeline)["bergamot"]["recall"]
     assert recall["kind"] == kind
     assert (recall["groups"]["micro"]["recall@1"] == 0.77) == (kind == "pipeline")
-    assert set(recall["beside"]) == {"exact", "tf-idf", "whole", "trained"} - {recall["system"]}
+    assert set(recall["beside"]) == {"exact", "lexical", "whole", "trained"} - {recall["system"]}
     said = "40% of the mentions are names of the pipeline itself, after 1,234 were hidden from it."
     assert (said in readme(pipeline)) == (kind == "pipeline")
 

@@ -2,16 +2,18 @@ import json
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.linking.generators import ExactGenerator, LexicalGenerator
+from training.corpora.dictionary import Dictionary, read_dictionary
 from training.errors import BergamotError
 from training.evaluate.cli import render, run_evaluation
-from training.evaluate.dictionary import Dictionary
+from training.evaluate.indexes import NoLm, indexed, over
 from training.evaluate.metrics import evaluate
 from training.evaluate.protocols import select
-from training.evaluate.readers import Query, read_dictionary, read_queries, split_marked
-from training.evaluate.retrievers import ExactRetriever, TfidfRetriever, top_rows
+from training.evaluate.ranking import rank
+from training.evaluate.readers import Query, read_queries, split_marked
 from training.evaluate.systems import Systems
 
 DICTIONARY = "C1||heart attack\nC1||Myocardial infarction\nC2||common cold\nC3|C2||cold\nC4||gout\n"
@@ -26,9 +28,9 @@ def files(tmp_path: Path) -> Path:
 
 
 def test_acc_over_concepts_and_names(files: Path):
-    dictionary = Dictionary(read_dictionary(files / "dictionary.txt"))
     queries = read_queries(files / "queries.txt").queries
-    table = evaluate(ExactRetriever(dictionary), queries, dictionary)["queries"]
+    with indexed(Dictionary.read(files / "dictionary.txt"), NoLm()) as index:
+        table = evaluate(over(index, NoLm(), ExactGenerator()), queries)["queries"]
     assert table["n"] == 5
     # "cold" names C2 and C3: over concepts C2 comes first, over names both are hit at once.
     assert table["acc@1"] == pytest.approx(100 * 2 / 5)
@@ -37,7 +39,7 @@ def test_acc_over_concepts_and_names(files: Path):
 
 
 def test_protocols_drop_what_the_dictionary_has(files: Path):
-    dictionary = Dictionary(read_dictionary(files / "dictionary.txt"))
+    dictionary = Dictionary.read(files / "dictionary.txt")
     queries = read_queries(files / "queries.txt").queries
     assert len(select(queries, dictionary, "full")) == 5
     kept = [query.mention for query in select(queries, dictionary, "filtered")]
@@ -96,22 +98,34 @@ def test_concept_folders_and_gold_sentences(tmp_path: Path):
 def test_a_whole_evaluation_with_its_table(files: Path):
     sets = [("", files / "queries.txt")]
     report = run_evaluation(files / "dictionary.txt", sets, files / "ranked", Systems())
-    assert set(report["systems"]) == {"exact", "tf-idf"}
-    assert report["systems"]["tf-idf"]["micro"]["acc@1"] >= 60
-    assert "tf-idf" in render(report)
+    assert set(report["systems"]) == {"exact", "lexical"}
+    assert report["systems"]["lexical"]["micro"]["acc@1"] >= 60
+    assert "lexical" in render(report)
 
 
-def test_top_rows_breaks_ties_by_row():
-    scores = np.array([[0.5, 0.9, 0.5, 0.5, 0.0]], dtype=np.float32)
-    assert top_rows(scores, 3, above=0.0).tolist() == [[1, 0, 2]]
-    assert top_rows(scores, 5, above=0.0).tolist() == [[1, 0, 2, 3, -1]]
+def test_spelling_variants_are_found_and_ties_come_by_concept():
+    names = [("C3", "hypertension"), ("C2", "hypotension"), ("C1|C4", "gout b"), ("C0", "gout c")]
+    with indexed(Dictionary(names), NoLm()) as index:
+        found = rank(over(index, NoLm(), LexicalGenerator()), ["hypertensions", "gout", "qqq"], 3)
+    assert found[0].concepts == ["C3", "C2"]
+    assert found[1].concepts == ["C0", "C1", "C4"]
+    assert len(set(found[1].scores)) == 1
+    assert found[1].name_ranks == [1, 0, 0]  # names of one score come in their own order
+    assert found[2].concepts == []
+    assert found[2].nil
 
 
-def test_tfidf_finds_spelling_variants():
-    dictionary = Dictionary([("C1", "hypertension"), ("C2", "hypotension"), ("C3", "gout")])
-    rows = TfidfRetriever(dictionary).search(["hypertensions", "qqq"], 2)
-    assert dictionary.concepts[rows[0, 0]] == ("C1",)
-    assert rows[1].tolist() == [-1, -1]
+def test_a_dictionary_is_a_concept_table(tmp_path: Path):
+    lines = "C2||Cold\nC1|C2||cold\nC1||Heart  attack\nC3||+\nC1||cold\n"
+    (tmp_path / "d.txt").write_text(lines)
+    dictionary = Dictionary.read(tmp_path / "d.txt")
+    assert dictionary.names == ["+", "cold", "heart attack"]
+    assert "heart attack" in dictionary
+    dictionary.write(tmp_path / "kb")
+    table = ConceptTable.open(tmp_path / "kb")
+    named = {row: table.rows_of("aliases", row)["alias"].to_pylist() for row in range(len(table))}
+    assert named == {0: ["cold", "heart attack"], 1: ["cold"], 2: ["+"]}
+    assert table.name(0) == table.concept_id(0) == "C1"
 
 
 @pytest.mark.parametrize(

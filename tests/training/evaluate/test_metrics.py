@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.linking.generators import ExactGenerator, Generator, LexicalGenerator
+from training.corpora.dictionary import Dictionary
 from training.errors import BergamotError
-from training.evaluate.dictionary import Dictionary
 from training.evaluate.hierarchy import Hierarchy
+from training.evaluate.indexes import NoLm, indexed, over
 from training.evaluate.metrics import gold_ranks, index_loss, nil_scores, tabulate
 from training.evaluate.protocols import select
 from training.evaluate.ranking import Ranked, from_table, rank, to_table
 from training.evaluate.readers import Query
-from training.evaluate.retrievers import ExactRetriever, TfidfRetriever
 from training.evaluate.run import within
 
 
@@ -25,6 +26,13 @@ def ranked(concepts: str, name_ranks: list[int] | None = None, *, nil: bool = Fa
     found = concepts.split()
     ranks = name_ranks or list(range(len(found)))
     return Ranked(found, [1 - 0.1 * r for r in ranks], ranks, found, nil)
+
+
+def ranked_by(
+    generator: Generator, dictionary: Dictionary, mentions: list[str], k: int, **options
+) -> list[Ranked]:
+    with indexed(dictionary, NoLm()) as index:
+        return rank(over(index, NoLm(), generator), mentions, k, **options)
 
 
 def test_several_golds_count_as_they_are_told():
@@ -83,13 +91,13 @@ def test_intervals_draw_documents_where_they_are_known():
 
 def test_ranking_keeps_every_concept_of_the_first_names():
     dictionary = Dictionary([("C1|C2|C3", "cold"), ("C4", "colds"), ("C5", "cold sore")])
-    (found,) = rank(TfidfRetriever(dictionary), ["cold"], dictionary, 1)
+    (found,) = ranked_by(LexicalGenerator(), dictionary, ["cold"], 1)
     assert found.concepts == ["C1", "C2", "C3"]
     assert found.name_ranks == [0, 0, 0]
-    (found,) = rank(TfidfRetriever(dictionary), ["cold"], dictionary, 2)
+    (found,) = ranked_by(LexicalGenerator(), dictionary, ["cold"], 2)
     assert found.concepts == ["C1", "C2", "C3", "C5"]  # two names, though two concepts were there
     assert tabulate([query("C5")], [found], ks=(2,))["micro"]["acc@2_names"] == 100
-    (found,) = rank(TfidfRetriever(dictionary), ["cold"], dictionary, 4)
+    (found,) = ranked_by(LexicalGenerator(), dictionary, ["cold"], 4)
     assert found.concepts[:4] == ["C1", "C2", "C3", "C5"]
     assert found.names[3] == "cold sore"
     assert found.scores[0] == pytest.approx(1)
@@ -100,10 +108,9 @@ def test_ranking_keeps_every_concept_of_the_first_names():
 def test_nil_by_threshold():
     dictionary = Dictionary([("C1", "cold"), ("C2", "gout")])
     mentions = ["cold", "gouty", "zzz"]
-    retriever = TfidfRetriever(dictionary)
-    said = [r.nil for r in rank(retriever, mentions, dictionary, 1, threshold=0.9)]
-    assert said == [False, True, True]
-    assert [r.nil for r in rank(retriever, mentions, dictionary, 1)] == [False, False, True]
+    for threshold, nil in ((0.9, [False, True, True]), (None, [False, False, True])):
+        found = ranked_by(LexicalGenerator(), dictionary, mentions, 1, threshold=threshold)
+        assert [entry.nil for entry in found] == nil
 
 
 def test_nil_precision_and_recall():
@@ -125,7 +132,7 @@ def test_golds_out_of_the_dictionary():
     assert (kept, outside) == (queries, 1)
     kept, _ = within(queries, dictionary, "nil")
     assert [bool(q.concept_ids) for q in kept] == [True, True, False, False]
-    found = rank(ExactRetriever(dictionary), [q.mention for q in kept], dictionary, 1)
+    found = ranked_by(ExactGenerator(), dictionary, [q.mention for q in kept], 1)
     assert tabulate(kept, found)["micro"]["n"] == 2  # NIL is no part of accuracy
     with pytest.raises(BergamotError, match="T143"):
         within(queries, dictionary, "keep")

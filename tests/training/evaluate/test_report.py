@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.linking.calibration import expected_calibration_error
 from training.__main__ import app
+from training.corpora.dictionary import Dictionary
 from training.errors import BergamotError
-from training.evaluate.dictionary import Dictionary
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.ranking import Ranked
 from training.evaluate.readers import Query

@@ -69,16 +69,18 @@ def test_systems_sets_and_protocols_in_one_command(
     output = inputs / "figures.json"
     printed = run(
         inputs / "dictionary.txt", inputs / "queries.txt", output, "--set", f"mine={corpus}",
-        "--lm", f"small={lm}", "--exact-search", "--protocol", "full", "--protocol", "filtered",
-        "--protocol", "zero_shot", "--train", inputs / "train.txt", "--golds", "annotated",
-        "--concepts", concepts,
+        "--lm", f"small={lm}", "--exact-search", "--ensemble", "--protocol", "full",
+        "--protocol", "filtered", "--protocol", "zero_shot", "--train", inputs / "train.txt",
+        "--golds", "annotated", "--concepts", concepts,
     )  # fmt: skip
     report = json.loads(output.read_text())
-    assert set(report["systems"]) == {"exact", "tf-idf", "small", "small (exact)"}
+    of_lm = {"small", "small (exact)", "small (ensemble)"}
+    assert set(report["systems"]) == {"exact", "lexical", *of_lm}
     assert set(report["systems"]["exact"]) == {"queries", "mine", "macro", "micro"}
     assert report["mentions"] == 5
     assert report["skipped"] == {"wrong offsets": 2, "gold not in the dictionary": 1}
-    exact = report["systems"]["exact"]
+    exact, ensemble = (report["systems"][name] for name in ("exact", "small (ensemble)"))
+    assert ensemble["micro"]["acc@1"] >= exact["micro"]["acc@1"] > 0
     assert exact["queries"]["acc@1"] == pytest.approx(100 / 3)
     # The composite mention needs both concepts, so it is right at 2 and not at 1.
     assert (exact["mine"]["acc@1"], exact["mine"]["acc@2"]) == (50, 100)
@@ -92,9 +94,9 @@ def test_systems_sets_and_protocols_in_one_command(
     assert report["index_loss"]["small"]["kept@1"] == 100
     pair = next(
         c for c in report["comparisons"]
-        if (c["one"], c["other"], c["group"]) == ("exact", "tf-idf", "micro")
+        if (c["one"], c["other"], c["group"]) == ("exact", "lexical", "micro")
     )  # fmt: skip
-    # TF-IDF alone finds "heart attacks"; exact match alone finds nothing more.
+    # 3-grams alone find "heart attacks"; exact match alone finds nothing more.
     assert (pair["wins"], pair["losses"], pair["mcnemar_p"]) == (0, 1, 1)
     assert "zero_shot set" in printed
 

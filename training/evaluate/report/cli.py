@@ -9,10 +9,9 @@ import typer
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.storage.files import MANIFEST, atomic_file
+from training.corpora.dictionary import Dictionary
 from training.evaluate.cli import named
-from training.evaluate.dictionary import Dictionary
 from training.evaluate.hierarchy import Hierarchy
-from training.evaluate.readers import read_dictionary
 from training.evaluate.report import sections
 from training.evaluate.report.blocks import Block, to_html, to_markdown
 from training.evaluate.report.breakdowns import by_language, by_type
@@ -100,7 +99,7 @@ def report_blocks(
         *training_section(histories),
     ]
     if dictionary is not None and lms:
-        blocks += tsne_section(Dictionary(read_dictionary(dictionary)), lms, hierarchy)
+        blocks += tsne_section(Dictionary.read(dictionary), lms, hierarchy)
     return blocks
 
 

@@ -13,7 +13,7 @@ from training.evaluate.systems import EXACT_SEARCH
 
 _KNOWN_SYSTEMS = {
     "exact": "finds a mention that is a name of the dictionary",
-    "tf-idf": "finds the names nearest in letters (3-grams)",
+    "lexical": "finds the names nearest in letters (3-grams)",
 }
 
 

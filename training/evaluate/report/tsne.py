@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from spacy_bergamot.encoder.text_encoder import TextEncoder
-from training.evaluate.dictionary import Dictionary
+from training.corpora.dictionary import Dictionary
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.report.blocks import Block, Figures, Heading, Table
 from training.evaluate.report.svg import key, scatter

@@ -1,0 +1,86 @@
+"""Dictionaries: files of `CUI||name` lines, as SapBERT reads them."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+
+from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
+from spacy_bergamot.kb_import.lines import numbered_lines
+from spacy_bergamot.text import normalize
+from training.errors import BergamotError, Errors
+
+
+def read_dictionary(path: Path) -> list[tuple[str, str]]:
+    """Read `CUI||name` lines as (concept ids joined by |, name).
+
+    RAISES (BergamotError): T301 for a missing file, T302 naming the first malformed line.
+    """
+    entries = []
+    for number, line in numbered_lines(path):
+        concept_ids, bars, name = line.partition("||")
+        if not bars or not concept_ids or not name.strip():
+            raise BergamotError(Errors.T302, path=path, line=number, text=line[:80])
+        entries.append((concept_ids, name))
+    return entries
+
+
+class Dictionary:
+    """Distinct names and the concepts that each may name.
+
+    names (list[str]): In normal form, sorted.
+    concepts (list[tuple[str, ...]]): Concept ids of each name, sorted.
+    """
+
+    def __init__(self, entries: Iterable[tuple[str, str]]) -> None:
+        merged: dict[str, set[str]] = {}
+        for concept_ids, name in entries:
+            merged.setdefault(normalize(name), set()).update(filter(None, concept_ids.split("|")))
+        self.names = sorted(merged)
+        self.concepts = [tuple(sorted(merged[name])) for name in self.names]
+
+    @classmethod
+    def read(cls, path: Path) -> "Dictionary":
+        """Read a file. RAISES (BergamotError): As `read_dictionary` does."""
+        return cls(read_dictionary(path))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether a name in normal form is one of them."""
+        return name in self._known
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    @cached_property
+    def concept_ids(self) -> frozenset[str]:
+        """The ids of all its concepts."""
+        return frozenset(concept for concepts in self.concepts for concept in concepts)
+
+    def write(self, folder: Path) -> None:
+        """Write it as a concept table, in which every name stands once a concept.
+
+        A dictionary does not say which name is preferred: a concept is called by its id.
+        """
+        ids = sorted(self.concept_ids)
+        rows = {concept_id: row for row, concept_id in enumerate(ids)}
+        named = sorted(
+            (rows[concept_id], name)
+            for name, concepts in zip(self.names, self.concepts, strict=True)
+            for concept_id in concepts
+        )
+        owners, names = ([pair[side] for pair in named] for side in (0, 1))
+        columns = {
+            "concepts": [ids, ids, [None] * len(ids)],
+            "aliases": [owners, names, *[[""] * len(names)] * 3],
+        }
+        tables = {name: schema.empty_table() for name, schema in SCHEMAS.items()}
+        for name, values in columns.items():
+            schema = SCHEMAS[name]
+            arrays = [pa.array(one).cast(of.type) for one, of in zip(values, schema, strict=True)]
+            tables[name] = pa.Table.from_arrays(arrays, schema=schema)
+        ConceptTable.write(folder, tables)
