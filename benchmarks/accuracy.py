@@ -39,7 +39,7 @@ from spacy_bergamot.linking.generators import (
     Generator,
     LexicalGenerator,
 )
-from training.evaluate.readers import read_queries
+from training.corpora.queries import gold_mentions, read_queries
 from training.evaluate.statistics import bootstrap_interval
 
 CONFIG = Path(__file__).parents[1] / "configs/linker.cfg"
@@ -145,10 +145,10 @@ def read_sets(sources: dict[str, Path], index: AliasIndex, limit: int) -> Sets:
     """Read at most `limit` queries of every set, of those that can be answered."""
     sets: Sets = {}
     for prefix, path in sources.items():
-        for query in read_queries(path).queries:
-            if any(concept in index.table for concept in query.concept_ids):
+        for query in gold_mentions(read_queries(path)):
+            if any(concept in index.table for concept in query.concepts):
                 known = sets.setdefault(prefix + query.group, [])
-                known.append((query.mention, set(query.concept_ids)))
+                known.append((query.mention, set(query.concepts)))
     return {name: queries[:limit] for name, queries in sets.items()}
 
 

@@ -18,9 +18,10 @@ from spacy_bergamot.encoder.text_encoder import TextEncoder
 from spacy_bergamot.linking.candidates import CandidateGenerator
 from spacy_bergamot.linking.generators import DenseGenerator
 from training.corpora.dictionary import Dictionary, read_dictionary
+from training.corpora.queries import gold_mentions, read_queries
+from training.corpora.schema import GoldMention
 from training.evaluate.indexes import NoLm, indexed, over
 from training.evaluate.metrics import evaluate
-from training.evaluate.readers import Query, read_queries
 from training.evaluate.systems import BASELINES
 
 METRICS = ("acc@1", "acc@5")
@@ -37,8 +38,8 @@ def main() -> None:
     parser.add_argument("--precision", default="bf16", help="fp32, bf16, fp16")
     arguments = parser.parse_args()
     sets = {
-        "queries": sample(read_queries(arguments.queries).queries, arguments.mentions),
-        "held_out": sample(read_queries(arguments.eval / "queries").queries, 100),
+        "queries": sample(gold_mentions(read_queries(arguments.queries)), arguments.mentions),
+        "held_out": sample(gold_mentions(read_queries(arguments.eval / "queries")), 100),
     }
     entries = read_dictionary(arguments.eval / "dictionary.txt")
     dictionary = reduced(entries, sets, others=arguments.concepts)
@@ -56,9 +57,9 @@ def main() -> None:
     print(json.dumps(results))
 
 
-def sample(queries: list[Query], most: int) -> list[Query]:
+def sample(queries: list[GoldMention], most: int) -> list[GoldMention]:
     """Return at most so many queries of every set, the same on every run."""
-    groups: dict[str, list[Query]] = defaultdict(list)
+    groups: dict[str, list[GoldMention]] = defaultdict(list)
     for query in queries:
         groups[query.group].append(query)
     draw = random.Random(0)
@@ -66,18 +67,18 @@ def sample(queries: list[Query], most: int) -> list[Query]:
 
 
 def reduced(
-    entries: list[tuple[str, str]], sets: dict[str, list[Query]], *, others: int
+    entries: list[tuple[str, str]], sets: dict[str, list[GoldMention]], *, others: int
 ) -> Dictionary:
     """Return the names of the gold concepts, and of some others drawn at random."""
     known = {concept for ids, _ in entries for concept in ids.split("|")}
-    gold = {concept for queries in sets.values() for q in queries for concept in q.concept_ids}
+    gold = {concept for queries in sets.values() for q in queries for concept in q.concepts}
     rest = sorted(known - gold)
     kept = gold.union(random.Random(0).sample(rest, min(others, len(rest))))
     return Dictionary((ids, name) for ids, name in entries if kept.intersection(ids.split("|")))
 
 
 def measure(
-    label: str, generator: CandidateGenerator, sets: dict[str, list[Query]]
+    label: str, generator: CandidateGenerator, sets: dict[str, list[GoldMention]]
 ) -> dict[str, dict[str, float]]:
     """Return the macro Acc@1 and @5 of both kinds of sets, in percent; print every set's Acc@1."""
     found = {}

@@ -88,6 +88,13 @@ def test_code_of_a_model_folder_is_never_trusted(path: Path):
             assert given.get("trust_remote_code") == "False", f"{path}:{node.lineno}"
 
 
+def test_data_is_read_without_what_evaluates_it():
+    folders = ("training/corpora", "training/preprocess")
+    data = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    for path in [*data, ROOT / "training/pairs.py"]:
+        assert not any(name.startswith("training.evaluate") for name in imported(path)), path
+
+
 def test_preprocessing_needs_no_torch():
     for path in [*(ROOT / "training/preprocess").glob("*.py"), *KB_IMPORT.rglob("*.py")]:
         assert not any(name.partition(".")[0] == "torch" for name in imported(path)), path

@@ -10,8 +10,8 @@ import typer
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.text import normalize
 from training.corpora.dictionary import read_dictionary
+from training.corpora.queries import gold_mentions, read_queries
 from training.errors import BergamotError, Errors
-from training.evaluate.readers import read_queries
 from training.preprocess.pair_files import (
     Line,
     read_bitext,
@@ -76,8 +76,8 @@ def _all_lines(
             for concept_id in concept_ids.split("|"):
                 names[concept_id].append(name)
         for path in mentions:
-            queries = read_queries(path).queries
-            found = [(query.mention, cui) for query in queries for cui in sorted(query.concept_ids)]
+            queries = gold_mentions(read_queries(path))
+            found = [(query.mention, cui) for query in queries for cui in sorted(query.concepts)]
             yield from read_mentions(found, names)
 
 

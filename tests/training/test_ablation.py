@@ -16,9 +16,9 @@ from training.ablation.published import published_differences, render_beside_pub
 from training.ablation.runs import TrainingRun, plan
 from training.ablation.variants import FULL, VARIANTS, chosen, variant
 from training.bergamot.run import read_config
+from training.corpora.schema import GoldMention
 from training.errors import BergamotError
 from training.evaluate.ranking import Ranked
-from training.evaluate.readers import Query
 from training.evaluate.results import Choices, Results
 
 TINY = Path(__file__).parents[2] / "configs/train/tiny.cfg"
@@ -69,7 +69,7 @@ def ranked(*concepts: str) -> Ranked:
 
 def test_figures_by_hand(tmp_path: Path):
     """Two sets of 1 and 3 mentions; `all` finds 3 and 1 of 4, the variant 2 and 2."""
-    queries = [Query("a", frozenset({"C1"}), group) for group in ("x", "y", "y", "y")]
+    queries = [GoldMention("a", frozenset({"C1"}), group) for group in ("x", "y", "y", "y")]
     hit, miss = ranked("C1"), ranked("C2", "C1")
     systems = {
         "all 0": [hit, hit, hit, miss],

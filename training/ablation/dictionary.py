@@ -6,7 +6,7 @@ from pathlib import Path
 
 from spacy_bergamot.storage.files import atomic_file
 from training.corpora.dictionary import read_dictionary
-from training.evaluate.readers import read_queries
+from training.corpora.queries import gold_mentions, read_queries
 
 
 def cut_dictionary(dictionary: Path, sets: Sequence[Path], output: Path, *, names: int) -> Path:
@@ -15,7 +15,10 @@ def cut_dictionary(dictionary: Path, sets: Sequence[Path], output: Path, *, name
     A cut dictionary makes every figure better than the whole one would: compare within it alone.
     """
     gold = {
-        concept for path in sets for q in read_queries(path).queries for concept in q.concept_ids
+        concept
+        for path in sets
+        for q in gold_mentions(read_queries(path))
+        for concept in q.concepts
     }
     entries = read_dictionary(dictionary)
 

@@ -7,10 +7,10 @@ from typing import Any
 from spacy_bergamot.encoder.text_encoder import EncoderSettings, TextEncoder, open_tokenizer
 from spacy_bergamot.linking.generators import DenseGenerator
 from training.corpora.dictionary import Dictionary
+from training.corpora.queries import gold_mentions, read_queries
 from training.errors import BergamotError, Errors
 from training.evaluate.indexes import indexed, over
 from training.evaluate.metrics import evaluate
-from training.evaluate.readers import read_queries
 from training.registry import registry
 
 METRIC = "recall@1"
@@ -40,7 +40,7 @@ class Validation:
         self.tokenizer = open_tokenizer(lm, encoder.max_length)
         folder = Path(settings.path)
         self.dictionary = Dictionary.read(folder / "dictionary.txt")
-        self.queries = read_queries(folder / "queries").queries
+        self.queries = gold_mentions(read_queries(folder / "queries"))
         if not self.queries:
             raise BergamotError(Errors.T111, path=folder)
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from spacy_bergamot.kb.concept_table import read_arrow, write_arrow
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
+from training.corpora.marks import marked
 
 KIND = "corpus"
 VERSION = 1
@@ -42,6 +43,28 @@ MENTIONS = pa.schema(
 
 
 @dataclass(frozen=True)
+class GoldMention:
+    """A row of a corpus's mentions, as it is asked for.
+
+    mention (str): As the annotation writes it.
+    concepts (frozenset[str]): The gold ids, none for NIL.
+    group (str): What results are reported by: the name of the corpus.
+    type, language, document (str): Where they are known.
+    context (str): Text around the mention, which `<tgt>mention</tgt>` may mark.
+    all_of (bool): The concepts are right together, else any of them is.
+    """
+
+    mention: str
+    concepts: frozenset[str]
+    group: str
+    type: str = ""
+    language: str = ""
+    document: str = ""
+    context: str = ""
+    all_of: bool = False
+
+
+@dataclass(frozen=True)
 class Corpus:
     """A gold corpus.
 
@@ -61,6 +84,22 @@ class Corpus:
     mentions: pa.Table
     skipped: dict[str, int]
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def rows(self) -> list[GoldMention]:
+        """Return the mentions, each marked in its context where its place in it is known."""
+        return [
+            GoldMention(
+                row["mention"],
+                frozenset(row["concepts"]),
+                self.name,
+                type=row["type"],
+                language=row["language"],
+                document=row["document"],
+                context=_marked(row),
+                all_of=row["all_of"],
+            )
+            for row in self.mentions.to_pylist()
+        ]
 
     def write(self, folder: Path | str) -> dict[str, Any]:
         """Write the corpus as a folder, whole or not at all; return its manifest."""
@@ -93,3 +132,11 @@ class Corpus:
             skipped=manifest["skipped"],
             facts=manifest["facts"],
         )
+
+
+def _marked(row: dict[str, Any]) -> str:
+    context: str = row["context"]
+    start = min(next(iter(row["starts"]), 0), CONTEXT)
+    end = start + len(row["mention"])
+    known = context and context[start:end] == row["mention"]
+    return marked(context, start, end) if known else context

@@ -3,6 +3,7 @@
 import re
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from spacy_bergamot.languages import LANGUAGES
 from training.corpora.builder import CorpusBuilder
@@ -10,8 +11,31 @@ from training.corpora.text import numbered
 from training.corpora.tsv import rows
 
 _XLBEL = re.compile(r"[^\s|]+(\|[^\s|]+)*\|\|[^|\n]")
+_IDS = re.compile(r"[|+]")
 _TAGS = re.compile(r"</?tgt>")
 _ASKAPATIENT = re.compile(r"\.fold-\d+\.")
+
+
+class Line(NamedTuple):
+    """What a `CUI||mention||context` line says.
+
+    ids (list[str]): `C1|C2` are alternatives, `C1+C2` go together. all_of (bool): They do.
+    mention, context (str): As they are written; the context is empty where there is none.
+    """
+
+    ids: list[str]
+    mention: str
+    context: str
+    all_of: bool
+
+
+def parse_line(line: str) -> Line | None:
+    """Return what a line says, or None where it has no id or no bars."""
+    ids, bars, rest = line.partition("||")
+    if not ids or not bars:
+        return None
+    mention, _, context = rest.partition("||")
+    return Line(_IDS.split(ids), mention, context, "+" in ids)
 
 
 def sniff_xlbel(path: Path, head: str) -> bool:
@@ -21,25 +45,25 @@ def sniff_xlbel(path: Path, head: str) -> bool:
 def read_xlbel(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
     """Read `CUI||mention` (v0.0) and `CUI||mention||context` (v1.0) lines.
 
-    `C1|C2` are alternatives. The language is that of a name such as de_1k_test_query.txt. The
+    The language is that of a name such as de_1k_test_query.txt. The
     context loses its <tgt> tags.
     """
     for path in files:
         document = path.name.partition(".")[0]
         language = LANGUAGES.get(document.partition("_")[0], "")
         for number, line in numbered(path):
-            fields = line.split("||", 2)
-            if len(fields) < 2 or not fields[0]:
+            entry = parse_line(line)
+            if entry is None:
                 builder.skip("malformed line", f"{path}:{number}")
                 continue
             builder.mention(
                 document,
-                fields[1],
-                re.split(r"[|+]", fields[0]),
+                entry.mention,
+                entry.ids,
                 place=f"{path}:{number}",
-                context=_TAGS.sub("", fields[2]) if len(fields) > 2 else "",
+                context=_TAGS.sub("", entry.context),
                 language=language,
-                all_of="+" in fields[0],
+                all_of=entry.all_of,
             )
 
 

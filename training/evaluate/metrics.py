@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_bergamot.linking.candidates import CandidateGenerator
+from training.corpora.schema import GoldMention
 from training.errors import BergamotError, Errors
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.ranking import Ranked, rank
-from training.evaluate.readers import Query
 from training.evaluate.statistics import bootstrap_interval
 
 KS = (1, 5)
@@ -24,7 +24,7 @@ Table = dict[str, dict[str, float]]
 class GoldRanks(NamedTuple):
     """Ranks from 0 of gold concepts, NEVER where they were not found.
 
-    owner (int64 (m,)): Query of every entry. concept (int64 (m,)): Among distinct concepts.
+    owner (int64 (m,)): Row of every entry's query. concept (int64 (m,)): Among distinct concepts.
     name (int64 (m,)): Of the first name that names the concept.
     """
 
@@ -33,7 +33,9 @@ class GoldRanks(NamedTuple):
     name: np.ndarray
 
 
-def gold_ranks(queries: Sequence[Query], ranked: Sequence[Ranked], golds: str = "any") -> GoldRanks:
+def gold_ranks(
+    queries: Sequence[GoldMention], ranked: Sequence[Ranked], golds: str = "any"
+) -> GoldRanks:
     """Return the ranks of the gold concepts of every query that has some.
 
     golds (str): Of several gold concepts, "any" counts by the best rank (SapBERT, XL-BEL), "all"
@@ -45,12 +47,12 @@ def gold_ranks(queries: Sequence[Query], ranked: Sequence[Ranked], golds: str = 
         raise BergamotError(Errors.T141, value=golds, choices=", ".join(GOLDS))
     entries = []
     for number, (query, found) in enumerate(zip(queries, ranked, strict=True)):
-        if not query.concept_ids:
+        if not query.concepts:
             continue
         places = {concept: place for place, concept in enumerate(found.concepts)}
         pairs = [
             (places[c], found.name_ranks[places[c]]) if c in places else (NEVER, NEVER)
-            for c in sorted(query.concept_ids)
+            for c in sorted(query.concepts)
         ]
         if golds == "each":
             entries += [(number, *pair) for pair in pairs]
@@ -61,7 +63,7 @@ def gold_ranks(queries: Sequence[Query], ranked: Sequence[Ranked], golds: str = 
     return GoldRanks(*np.array(entries, dtype=np.int64).reshape(-1, 3).T)
 
 
-def documents_of(queries: Sequence[Query], rows: np.ndarray) -> np.ndarray:
+def documents_of(queries: Sequence[GoldMention], rows: np.ndarray) -> np.ndarray:
     """Return a number for the document of every row (int (n,)) of the queries.
 
     A mention whose document is not known counts as one of its own.
@@ -80,7 +82,7 @@ def documents_of(queries: Sequence[Query], rows: np.ndarray) -> np.ndarray:
 
 
 def evaluate(
-    generator: CandidateGenerator, queries: Sequence[Query], *, ks: tuple[int, ...] = KS
+    generator: CandidateGenerator, queries: Sequence[GoldMention], *, ks: tuple[int, ...] = KS
 ) -> Table:
     """Rank the concepts for every query and tabulate them; see `tabulate`."""
     ranked = rank(generator, [query.mention for query in queries], max(ks))
@@ -88,14 +90,14 @@ def evaluate(
 
 
 def tabulate(
-    queries: Sequence[Query],
+    queries: Sequence[GoldMention],
     ranked: Sequence[Ranked],
     *,
     ks: tuple[int, ...] = KS,
     golds: str = "any",
     hierarchy: Hierarchy | None = None,
     samples: int = 0,
-    group_of: Callable[[Query], str] = lambda query: query.group,
+    group_of: Callable[[GoldMention], str] = lambda query: query.group,
 ) -> Table:
     """Return {group: {"n", "acc@k" over concepts, "acc@k_names" over names, "mrr"}}, in percent.
 
@@ -127,9 +129,9 @@ def tabulate(
     return table
 
 
-def nil_scores(queries: Sequence[Query], ranked: Sequence[Ranked]) -> dict[str, float | None]:
+def nil_scores(queries: Sequence[GoldMention], ranked: Sequence[Ranked]) -> dict[str, float | None]:
     """Return precision and recall of NIL in percent, None where nothing was found or is to find."""
-    gold = np.array([not query.concept_ids for query in queries], dtype=bool)
+    gold = np.array([not query.concepts for query in queries], dtype=bool)
     said = np.array([found.nil for found in ranked], dtype=bool)
     both = int((gold & said).sum())
     counts = {"nil_gold": int(gold.sum()), "nil_predicted": int(said.sum())}
@@ -151,10 +153,10 @@ def index_loss(
     return {name: 100 * float(np.mean(values)) for name, values in totals.items()}
 
 
-def _credit(hierarchy: Hierarchy, query: Query, found: Ranked) -> float:
+def _credit(hierarchy: Hierarchy, query: GoldMention, found: Ranked) -> float:
     if not found.concepts:
         return 0.0
-    return max(hierarchy.credit(found.concepts[0], gold) for gold in query.concept_ids)
+    return max(hierarchy.credit(found.concepts[0], gold) for gold in query.concepts)
 
 
 def _shares(

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from spacy_bergamot.text import normalize
+from training.corpora.marks import split_marked
+from training.corpora.schema import GoldMention
 from training.errors import BergamotError, Errors
 from training.evaluate.ranking import Ranked
-from training.evaluate.readers import Query, split_marked
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def rank_with_pipeline(
     path: str,
-    queries: Sequence[Query],
+    queries: Sequence[GoldMention],
     k: int,
     *,
     held_out: bool = False,
@@ -50,25 +51,25 @@ def rank_with_pipeline(
     return [_of_span(doc.spans[key][0] if key else doc.ents[0]) for doc in linker.pipe(docs)]
 
 
-def _hidden(linker: "BergamotLinker", queries: Sequence[Query]) -> list[dict[str, str]]:
+def _hidden(linker: "BergamotLinker", queries: Sequence[GoldMention]) -> list[dict[str, str]]:
     """Return the removal of every mention from the names of its gold concepts."""
     names = linker.kb.alias_to_cuis
     pairs = dict.fromkeys(
         (concept_id, normalize(query.mention))
         for query in queries
-        for concept_id in sorted(query.concept_ids & names.get(query.mention, set()))
+        for concept_id in sorted(query.concepts & names.get(query.mention, set()))
     )
     return [{"action": "remove", "concept_id": id_, "alias": alias} for id_, alias in pairs]
 
 
-def _about(linker: "BergamotLinker", queries: Sequence[Query]) -> dict[str, Any]:
+def _about(linker: "BergamotLinker", queries: Sequence[GoldMention]) -> dict[str, Any]:
     provenance = linker.parts.provenance
     named = sum(query.mention in linker.kb.alias_to_cuis for query in queries)
     own = 100 * named / len(queries) if queries else 0.0
     return {"lm": provenance["lm"], "index": provenance["index"], "own": own}
 
 
-def _document(nlp: "Language", query: Query, spans_key: str | None) -> "Doc":
+def _document(nlp: "Language", query: GoldMention, spans_key: str | None) -> "Doc":
     """Return a document whose only mention is the query's."""
     from spacy_bergamot.mentions import Place, exact_spans
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from training.corpora.dictionary import Dictionary
+from training.corpora.schema import GoldMention
 from training.errors import BergamotError, Errors
-from training.evaluate.readers import Query
 
 PROTOCOLS = {
     "full": "all mentions",
@@ -18,23 +18,23 @@ _RATIO = 0.2
 
 
 def select(
-    queries: list[Query],
+    queries: list[GoldMention],
     dictionary: Dictionary,
     protocol: str,
     *,
-    train: Sequence[Query] | None = None,
-) -> list[Query]:
+    train: Sequence[GoldMention] | None = None,
+) -> list[GoldMention]:
     """Return the queries of a protocol; duplicates are kept."""
     kept = membership(queries, dictionary, protocol, train=train)
     return [query for query, counts in zip(queries, kept, strict=True) if counts]
 
 
 def membership(
-    queries: Sequence[Query],
+    queries: Sequence[GoldMention],
     dictionary: Dictionary,
     protocol: str,
     *,
-    train: Sequence[Query] | None = None,
+    train: Sequence[GoldMention] | None = None,
 ) -> list[bool]:
     """Tell of every query whether it counts under a protocol.
 
@@ -55,8 +55,8 @@ def membership(
     if protocol == "not_in_train":
         seen = {_folded(query) for query in train}
         return [_folded(query) not in seen for query in queries]
-    known = {concept for query in train for concept in query.concept_ids}
-    return [not query.concept_ids & known for query in queries]
+    known = {concept for query in train for concept in query.concepts}
+    return [not query.concepts & known for query in queries]
 
 
 def has_near_name(mention: str, dictionary: Dictionary) -> bool:
@@ -71,5 +71,5 @@ def has_near_name(mention: str, dictionary: Dictionary) -> bool:
     return near is not None and near[1] < _RATIO
 
 
-def _folded(query: Query) -> str:
+def _folded(query: GoldMention) -> str:
     return query.mention.lower().strip()

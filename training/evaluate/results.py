@@ -12,6 +12,7 @@ import pyarrow as pa
 from spacy_bergamot.kb.concept_table import read_arrow, write_arrow
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
+from training.corpora.schema import GoldMention
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.metrics import (
     GoldRanks,
@@ -22,12 +23,11 @@ from training.evaluate.metrics import (
     tabulate,
 )
 from training.evaluate.ranking import Ranked, from_table, to_table
-from training.evaluate.readers import Query
 from training.evaluate.statistics import compare
 from training.evaluate.systems import EXACT_SEARCH
 
 KIND = "ranked-results"
-VERSION = 1
+VERSION = 2
 _FIELDS = {"choices": dict, "systems": list, "facts": dict}
 RECALL_KS = (1, 2, 4, 8, 16, 32, 64)
 _KS = (1, 2, 4, 5, 8, 16, 32, 64)
@@ -35,7 +35,7 @@ _KS = (1, 2, 4, 5, 8, 16, 32, 64)
 QUERIES = pa.schema(
     [
         ("mention", pa.large_string()),
-        ("concept_ids", pa.list_(pa.string())),
+        ("concepts", pa.list_(pa.string())),
         ("group", pa.string()),
         ("type", pa.string()),
         ("language", pa.string()),
@@ -74,7 +74,7 @@ class Results:
     facts (dict): Dictionary, skipped, language models: what the manifest says beside the choices.
     """
 
-    queries: list[Query]
+    queries: list[GoldMention]
     members: dict[str, list[bool]]
     systems: dict[str, list[Ranked]]
     choices: Choices
@@ -85,7 +85,7 @@ class Results:
         """Open a folder that `write` made. RAISES (BergamotError): If it is none, or damaged."""
         manifest = read_manifest(folder, kind=KIND, version=VERSION, fields=_FIELDS)
         rows = read_arrow(folder / "queries.arrow").to_pylist()
-        names = [field.name for field in fields(Query)]
+        names = [field.name for field in fields(GoldMention)]
         queries = [_query({name: row[name] for name in names}) for row in rows]
         choices = manifest["choices"]
         choices["protocols"] = tuple(choices["protocols"])
@@ -112,7 +112,7 @@ class Results:
         }
         return report
 
-    def of_protocol(self, name: str) -> tuple[list[Query], dict[str, list[Ranked]]]:
+    def of_protocol(self, name: str) -> tuple[list[GoldMention], dict[str, list[Ranked]]]:
         """Return the queries of a protocol, and every system's results for them."""
         rows = [row for row, counts in enumerate(self.members[name]) if counts]
         systems = {s: [ranked[row] for row in rows] for s, ranked in self.systems.items()}
@@ -135,7 +135,7 @@ class Results:
         }
         ranks = {s: gold_ranks(queries, ranked, choices.golds) for s, ranked in systems.items()}
         return {
-            "mentions": sum(bool(query.concept_ids) for query in queries),
+            "mentions": sum(bool(query.concepts) for query in queries),
             "systems": tables,
             "comparisons": _comparisons(queries, ranks, choices.samples),
         }
@@ -160,14 +160,14 @@ def what_pipelines_know(figures: dict[str, Any]) -> list[str]:
 
 def write(
     folder: Path,
-    queries: list[Query],
+    queries: list[GoldMention],
     members: dict[str, list[bool]],
     systems: Iterable[tuple[str, list[Ranked]]],
     choices: Choices,
     facts: dict[str, Any],
 ) -> None:
     """Write results as a folder, whole or not at all; a system's file as soon as it is done."""
-    rows = [{**asdict(query), "concept_ids": sorted(query.concept_ids)} for query in queries]
+    rows = [{**asdict(query), "concepts": sorted(query.concepts)} for query in queries]
     table = pa.Table.from_pylist(rows, schema=QUERIES)
     for name, flags in members.items():
         table = table.append_column(f"protocol {name}", pa.array(flags, pa.bool_()))
@@ -182,12 +182,12 @@ def write(
         )
 
 
-def _query(values: dict[str, Any]) -> Query:
-    return Query(**values | {"concept_ids": frozenset(values["concept_ids"])})
+def _query(values: dict[str, Any]) -> GoldMention:
+    return GoldMention(**values | {"concepts": frozenset(values["concepts"])})
 
 
 def _comparisons(
-    queries: list[Query], ranks: dict[str, GoldRanks], samples: int
+    queries: list[GoldMention], ranks: dict[str, GoldRanks], samples: int
 ) -> list[dict[str, Any]]:
     """Compare the first concepts of every two systems, in each group and over all ("micro")."""
     if not ranks:

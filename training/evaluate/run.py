@@ -8,10 +8,11 @@ from typing import Any
 from spacy_bergamot.encoder.text_encoder import fingerprint
 from spacy_bergamot.kb.concept_table import ConceptTable
 from training.corpora.dictionary import Dictionary
+from training.corpora.queries import gold_mentions, read_queries, skipped
+from training.corpora.schema import Corpus, GoldMention
 from training.errors import BergamotError, Errors
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.protocols import membership
-from training.evaluate.readers import Query, QuerySet, read_queries
 from training.evaluate.results import Choices, Results, write
 from training.evaluate.systems import Systems, rank_all
 
@@ -30,7 +31,7 @@ def run_evaluation(
 ) -> dict[str, Any]:
     """Evaluate every system on every set, write the ranked results, return the figures.
 
-    sets (Sequence[tuple[str, Path]]): Name and path; an empty name keeps the readers' groups.
+    sets (Sequence[tuple[str, Path]]): Name and path; an empty name keeps the corpora's own.
     folder (Path): Gets the ranked results; see `results`.
     train (Path | None): Training queries, for the protocols that need them.
     concepts (Path | None): Concept table, for credit by distance in its graph.
@@ -38,20 +39,20 @@ def run_evaluation(
     """
     choices = choices or Choices()
     dictionary = Dictionary.read(dictionary_path)
-    read = _read_sets(sets)
-    queries, outside = within(read.queries, dictionary, choices.out_of_kb)
-    known = read_queries(train).queries if train is not None else None
+    corpora = _read_sets(sets)
+    queries, outside = within(gold_mentions(corpora), dictionary, choices.out_of_kb)
+    known = gold_mentions(read_queries(train)) if train is not None else None
     members = {
         name: membership(queries, dictionary, name, train=known) for name in choices.protocols
     }
     for name, flags in members.items():
-        if not any(q.concept_ids for q, counts in zip(queries, flags, strict=True) if counts):
+        if not any(q.concepts for q, counts in zip(queries, flags, strict=True) if counts):
             paths = ", ".join(str(path) for _, path in sets)
             raise BergamotError(Errors.T306, path=paths, protocol=name)
     noted: dict[str, dict[str, Any]] = {}  # filled while the pipelines run
     facts = {
         "dictionary": {"names": len(dictionary), "concepts": len(dictionary.concept_ids)},
-        "skipped": {**read.skipped, "gold not in the dictionary": outside},
+        "skipped": {**skipped(corpora), "gold not in the dictionary": outside},
         "lms": {name: fingerprint(path) for name, path in systems.lms.items()},
         "precision": systems.precision,
         "pipelines": noted,
@@ -65,8 +66,8 @@ def run_evaluation(
 
 
 def within(
-    queries: Sequence[Query], dictionary: Dictionary, out_of_kb: str
-) -> tuple[list[Query], int]:
+    queries: Sequence[GoldMention], dictionary: Dictionary, out_of_kb: str
+) -> tuple[list[GoldMention], int]:
     """Return the queries that count, and of how many the dictionary has no gold concept.
 
     out_of_kb (str): What becomes of those; see `Choices`.
@@ -75,26 +76,27 @@ def within(
         raise BergamotError(Errors.T143, value=out_of_kb, choices=", ".join(OUT_OF_KB))
     kept, outside = [], 0
     for query in queries:
-        if not query.concept_ids or query.concept_ids & dictionary.concept_ids:
+        if not query.concepts or query.concepts & dictionary.concept_ids:
             kept.append(query)
             continue
         outside += 1
         if out_of_kb == "nil":
-            kept.append(replace(query, concept_ids=frozenset()))
+            kept.append(replace(query, concepts=frozenset()))
         elif out_of_kb == "miss":
             kept.append(query)
     return kept, outside
 
 
-def _read_sets(sets: Sequence[tuple[str, Path]]) -> QuerySet:
-    whole = QuerySet([], {})
+def _read_sets(sets: Sequence[tuple[str, Path]]) -> list[Corpus]:
+    """Read the sets; the corpora of one that has a name are called by it."""
+    whole = []
     for name, path in sets:
-        read = read_queries(path, nil=True)
+        corpora = read_queries(path, nil=True)
         if name:
-            several = len({query.group for query in read.queries}) > 1
-            read.queries = [
-                replace(query, group=f"{name}/{query.group}" if several else name)
-                for query in read.queries
+            several = sum(corpus.mentions.num_rows > 0 for corpus in corpora) > 1
+            corpora = [
+                replace(corpus, name=f"{name}/{corpus.name}" if several else name)
+                for corpus in corpora
             ]
-        whole.add(read)
+        whole += corpora
     return whole

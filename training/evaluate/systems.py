@@ -1,7 +1,7 @@
 """Systems under evaluation: generators over an alias index of the dictionary, and pipelines."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,10 @@ from spacy_bergamot.linking.generators import (
 )
 from spacy_bergamot.storage.scratch import Scratch
 from training.corpora.dictionary import Dictionary
+from training.corpora.schema import GoldMention
 from training.evaluate.indexes import NoLm, indexed, over
 from training.evaluate.pipeline import rank_with_pipeline
 from training.evaluate.ranking import Ranked, rank
-from training.evaluate.readers import Query
 
 EXACT_SEARCH = " (exact)"
 ENSEMBLE = " (ensemble)"
@@ -31,6 +31,14 @@ BASELINES: dict[str, Generator] = {
 }
 
 logger = logging.getLogger(__name__)
+
+
+def shows_concepts(name: str, pipelines: Collection[str]) -> bool:
+    """Return whether a system ranks concepts alone, so that nothing can be counted over names.
+
+    pipelines (Collection[str]): The names of those among the systems.
+    """
+    return name in pipelines or name.endswith(ENSEMBLE)
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,7 @@ class Systems:
 
 def rank_all(
     systems: Systems,
-    queries: Sequence[Query],
+    queries: Sequence[GoldMention],
     dictionary: Dictionary,
     *,
     k: int,

@@ -8,18 +8,18 @@ import pytest
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.linking.generators import ExactGenerator, Generator, LexicalGenerator
 from training.corpora.dictionary import Dictionary
+from training.corpora.schema import GoldMention
 from training.errors import BergamotError
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.indexes import NoLm, indexed, over
 from training.evaluate.metrics import gold_ranks, index_loss, nil_scores, tabulate
 from training.evaluate.protocols import select
 from training.evaluate.ranking import Ranked, from_table, rank, to_table
-from training.evaluate.readers import Query
 from training.evaluate.run import within
 
 
-def query(gold: str, mention: str = "m", group: str = "g", **fields) -> Query:
-    return Query(mention, frozenset(filter(None, gold.split("|"))), group, **fields)
+def query(gold: str, mention: str = "m", group: str = "g", **fields) -> GoldMention:
+    return GoldMention(mention, frozenset(filter(None, gold.split("|"))), group, **fields)
 
 
 def ranked(concepts: str, name_ranks: list[int] | None = None, *, nil: bool = False) -> Ranked:
@@ -78,7 +78,7 @@ def test_intervals_draw_documents_where_they_are_known():
 
     def width(documents: Iterable[str]) -> float:
         queries = [
-            Query("a", frozenset({"A" if number < 20 else "B"}), "g", document=document)
+            GoldMention("a", frozenset({"A" if number < 20 else "B"}), "g", document=document)
             for number, document in enumerate(documents)
         ]
         table = tabulate(queries, found, ks=(1,), samples=500)["micro"]
@@ -131,7 +131,7 @@ def test_golds_out_of_the_dictionary():
     kept, outside = within(queries, dictionary, "miss")
     assert (kept, outside) == (queries, 1)
     kept, _ = within(queries, dictionary, "nil")
-    assert [bool(q.concept_ids) for q in kept] == [True, True, False, False]
+    assert [bool(q.concepts) for q in kept] == [True, True, False, False]
     found = ranked_by(ExactGenerator(), dictionary, [q.mention for q in kept], 1)
     assert tabulate(kept, found)["micro"]["n"] == 2  # NIL is no part of accuracy
     with pytest.raises(BergamotError, match="T143"):

@@ -13,10 +13,10 @@ from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.linking.calibration import expected_calibration_error
 from training.__main__ import app
 from training.corpora.dictionary import Dictionary
+from training.corpora.schema import GoldMention
 from training.errors import BergamotError
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.ranking import Ranked
-from training.evaluate.readers import Query
 from training.evaluate.report.analysis import mention_traits, misses
 from training.evaluate.report.blocks import Figures, Heading, Table, Text, to_html, to_markdown
 from training.evaluate.report.calibration import reliability
@@ -102,7 +102,7 @@ def entry(concepts: str, name_ranks: list[int], names: str) -> Ranked:
 def test_misses_by_hand(concepts: Path):
     hierarchy = Hierarchy(ConceptTable.open(concepts))
     golds = ["C03", "C04", "C05", "C06", "C01", "C02", "C01"]
-    queries = [Query(f"m{n}", frozenset({gold}), "g") for n, gold in enumerate(golds)]
+    queries = [GoldMention(f"m{n}", frozenset({gold}), "g") for n, gold in enumerate(golds)]
     ranked = [
         entry("C03", [0], "mi"),  # right
         entry("C01 C04", [0, 1], "a,b"),  # ranked low, of the same type
@@ -120,7 +120,7 @@ def test_misses_by_hand(concepts: Path):
     assert [m.traits for m in found] == [
         (), ("wrong type",), ("child predicted",), (), ("wrong type",), ("wrong type",),
     ]  # fmt: skip
-    queries = [Query("m", frozenset({"C03"}), "g")]
+    queries = [GoldMention("m", frozenset({"C03"}), "g")]
     (parent,) = misses(queries, [entry("C06 C03", [0, 1], "heart,mi")], "any", hierarchy)
     assert parent.traits == ("parent predicted",)
 

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from training.__main__ import app
+from training.corpora.schema import GoldMention
 from training.evaluate.ranking import Ranked
-from training.evaluate.readers import Query, read_queries
 from training.evaluate.report.svg import DARK, LIGHT
 from training.evaluate.report.tsne import concept_names
 from training.evaluate.results import Choices, write
@@ -38,20 +38,18 @@ def found(*concepts: str) -> Ranked:
 def make(folder: Path, *, protocols: tuple[str, ...] = ("full",), nil: bool = False) -> Path:
     """Write results of four systems on mentions in two languages, of which exact finds none."""
     queries = [
-        Query(f"m{n}", frozenset({f"C{n % 3}"}), code, language=code)
+        GoldMention(f"m{n}", frozenset({f"C{n % 3}"}), code, language=code)
         for n in range(12)
         for code in ("ENG", "GER")
     ]
     if nil:
-        queries.append(Query("nothing", frozenset(), "GER", language="GER"))
+        queries.append(GoldMention("nothing", frozenset(), "GER", language="GER"))
     exact = found("C0") if len(protocols) > 1 else found()
     systems = {
         "exact": [exact, *(found() for _ in queries[1:])],
         "tf-idf": [found("C0", "C1") for _ in queries],
         "trained": [found("C1", "C0", "C2") for _ in queries],
-        "packaged": [
-            found(*query.concept_ids, *["C9"] * bool(query.concept_ids)) for query in queries
-        ],
+        "packaged": [found(*query.concepts, *["C9"] * bool(query.concepts)) for query in queries],
     }
     members = {name: [True] * len(queries) for name in protocols}
     for name in protocols[1:]:
@@ -175,12 +173,6 @@ def test_languages_are_drawn_with_intervals_and_have_their_names(page: Page):
         assert float(low) < 33.3 < float(high)
     assert drawing.count("<title>") == 2 * len(SYSTEMS)
     assert not re.search(r"\b(ENG|GER)\b", page.html + page.markdown)
-
-
-def test_a_file_called_as_a_language_is_in_that_language(tmp_path: Path):
-    for name in ("SPA", "mine"):
-        (tmp_path / f"{name}.txt").write_text("C1||a\n")
-    assert [q.language for q in read_queries(tmp_path).queries] == ["SPA", ""]
 
 
 class Names:

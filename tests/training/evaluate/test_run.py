@@ -10,9 +10,9 @@ from spacy.language import Language
 from typer.testing import CliRunner
 
 from training.__main__ import app
+from training.corpora.queries import gold_mentions, read_queries, skipped
 from training.corpora.schema import CONTEXT, DOCUMENTS, MENTIONS, Corpus
 from training.errors import BergamotError
-from training.evaluate.readers import read_queries
 from training.evaluate.results import Results
 from training.evaluate.systems import rank_with_pipeline
 
@@ -124,14 +124,14 @@ def test_out_of_dictionary_golds_count_as_told(inputs: Path):
 
 
 def test_a_corpus_keeps_what_its_schema_says(corpus: Path):
-    read = read_queries(corpus, nil=True)
-    assert [q.type for q in read.queries] == ["DISO", "DISO", "CHEM"]
-    assert [q.all_of for q in read.queries] == [False, True, False]
-    assert read.queries[2].concept_ids == frozenset()
-    assert read.queries[0].language == "en"
-    assert read.queries[1].context.startswith("Hypertension and a <tgt>cold</tgt>, no cold sores.")
-    assert read.queries[2].context.endswith("Later. Then <tgt>zzz</tgt>.")
-    assert read_queries(corpus).skipped == {"wrong offsets": 2, "NIL": 1}
+    read = gold_mentions(read_queries(corpus, nil=True))
+    assert [q.type for q in read] == ["DISO", "DISO", "CHEM"]
+    assert [q.all_of for q in read] == [False, True, False]
+    assert read[2].concepts == frozenset()
+    assert read[0].language == "en"
+    assert read[1].context.startswith("Hypertension and a <tgt>cold</tgt>, no cold sores.")
+    assert read[2].context.endswith("Later. Then <tgt>zzz</tgt>.")
+    assert skipped(read_queries(corpus)) == {"wrong offsets": 2, "NIL": 1}
 
 
 @pytest.mark.parametrize("key", [None, "sc"])

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from training.corpora.schema import GoldMention
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.metrics import NEVER, gold_ranks
 from training.evaluate.ranking import Ranked
-from training.evaluate.readers import Query
 
 OUTCOMES = ("not retrieved", "ranked low", "ambiguous alias")
 """Exclusive: no gold concept among those kept; behind another alias; of the very alias found."""
@@ -36,7 +36,7 @@ class Miss:
 
 
 def misses(
-    queries: Sequence[Query],
+    queries: Sequence[GoldMention],
     ranked: Sequence[Ranked],
     golds: str,
     hierarchy: Hierarchy | None = None,
@@ -77,10 +77,10 @@ def mention_traits(mention: str) -> Iterator[str]:
 
 
 def _relation(
-    query: Query, predicted: str, hierarchy: Hierarchy | None
+    query: GoldMention, predicted: str, hierarchy: Hierarchy | None
 ) -> tuple[str, tuple[str, ...]]:
     """Return the gold concept to show, and what the prediction is to it."""
-    golds = sorted(query.concept_ids)
+    golds = sorted(query.concepts)
     if hierarchy is None or not predicted:
         return golds[0], ()
     for gold in golds:

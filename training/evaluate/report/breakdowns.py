@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from training.corpora.schema import GoldMention
 from training.evaluate.metrics import tabulate
-from training.evaluate.readers import Query
 from training.evaluate.report.blocks import Block, Figures, Heading, Text
 from training.evaluate.report.svg import interval_chart
 from training.evaluate.report.tables import accuracy_tables
@@ -49,10 +49,10 @@ def by_type(results: Results) -> Iterator[Block]:
         yield from accuracy_tables(tables, by="type")
 
 
-def _tabulated(results: Results, key: Callable[[Query], str]) -> dict[str, Any]:
+def _tabulated(results: Results, key: Callable[[GoldMention], str]) -> dict[str, Any]:
     """Tabulate every system by a property of mentions; nothing where all have the same."""
     queries, systems = results.of_protocol(results.choices.protocols[0])
-    if len({key(query) for query in queries if query.concept_ids}) < 2:
+    if len({key(query) for query in queries if query.concepts}) < 2:
         return {}
     choices = results.choices
     return {

@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
+from training.corpora.schema import GoldMention
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.metrics import tabulate
 from training.evaluate.ranking import Ranked
-from training.evaluate.readers import Query
 from training.evaluate.report.analysis import OUTCOMES, TRAITS, Miss, mention_traits, misses
 from training.evaluate.report.blocks import Block, Heading, Table, Text
 from training.evaluate.results import Results
+from training.evaluate.systems import shows_concepts
 
 _EXAMPLES = 5
-_OF_NAMES = "ambiguous alias"  # not told of pipelines, which show concepts, not names
+_OF_NAMES = "ambiguous alias"  # not told of systems that show concepts, not names
 _OF_CONCEPTS = TRAITS[:3]  # not told without a concept table
 _MEANINGS = {
     "not retrieved": "no gold concept is among the first {k}",
-    "ambiguous alias": "the alias found names the gold concept too; not told of pipelines",
+    "ambiguous alias": "the alias found names the gold concept too (systems by concept: not told)",
     "ranked low": "the gold concept is behind another",
     "parent predicted": "the prediction is right above the gold concept",
     "child predicted": "the prediction is right below the gold concept",
@@ -34,7 +35,8 @@ def errors(results: Results, hierarchy: Hierarchy | None) -> Iterator[Block]:
     kinds = [
         kind for kind in (*OUTCOMES, *TRAITS) if any(_count(of, kind) for of in found.values())
     ]
-    pipelines = results.facts.get("pipelines", {}).keys() & found.keys()
+    pipelines = results.facts.get("pipelines", {})
+    of_concepts = {name for name in found if shows_concepts(name, pipelines)}
     yield Heading("Error analysis")
     yield Text(
         "Mentions whose first concept is wrong. Each is one of the kinds "
@@ -46,7 +48,7 @@ def errors(results: Results, hierarchy: Hierarchy | None) -> Iterator[Block]:
         (
             f"{kind}: {_MEANINGS[kind].format(k=results.choices.k)}",
             *(
-                "–" if name in pipelines and kind == _OF_NAMES else str(_count(missed, kind))
+                "–" if name in of_concepts and kind == _OF_NAMES else str(_count(missed, kind))
                 for name, missed in found.items()
             ),
         )
@@ -62,7 +64,9 @@ def errors(results: Results, hierarchy: Hierarchy | None) -> Iterator[Block]:
             yield _examples(examples, queries, hierarchy)
 
 
-def _by_trait(queries: Sequence[Query], systems: dict[str, list[Ranked]], golds: str) -> Table:
+def _by_trait(
+    queries: Sequence[GoldMention], systems: dict[str, list[Ranked]], golds: str
+) -> Table:
     kinds = ["abbreviation", "multi-word", "other"]
     tables = {
         name: tabulate(
@@ -81,7 +85,7 @@ def _by_trait(queries: Sequence[Query], systems: dict[str, list[Ranked]], golds:
 
 
 def _examples(
-    missed: Sequence[Miss], queries: Sequence[Query], hierarchy: Hierarchy | None
+    missed: Sequence[Miss], queries: Sequence[GoldMention], hierarchy: Hierarchy | None
 ) -> Table:
     """Show examples spread evenly over the sets' order."""
     step = max(1, len(missed) // _EXAMPLES)

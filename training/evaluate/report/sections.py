@@ -9,7 +9,7 @@ from training.evaluate.report.blocks import Block, Figures, Heading, Table, Text
 from training.evaluate.report.svg import line_chart
 from training.evaluate.report.tables import accuracy_tables, percent
 from training.evaluate.results import RECALL_KS, what_pipelines_know
-from training.evaluate.systems import EXACT_SEARCH
+from training.evaluate.systems import ENSEMBLE, EXACT_SEARCH, shows_concepts
 
 _KNOWN_SYSTEMS = {
     "exact": "finds a mention that is a name of the dictionary",
@@ -66,6 +66,8 @@ def _what_it_is(name: str, figures: dict[str, Any]) -> str:
         said = f"whole spaCy pipeline, index {figures['pipelines'][name]['index'][:16]}"
     elif name.endswith(EXACT_SEARCH):
         said = "the same language model without the index"
+    elif name.endswith(ENSEMBLE):
+        said = "the same language model with exact match and 3-grams, as pipelines mix them"
     else:
         said = _KNOWN_SYSTEMS.get(name, "")
     if name in figures["silent"]:
@@ -180,19 +182,20 @@ def _choices_table(systems: dict[str, Any], pipelines: dict[str, Any]) -> Table:
     shown = {
         title: key for title, key in columns.items() if all(key in row for row in micro.values())
     }
+    of_concepts = {name for name in micro if shows_concepts(name, pipelines)}
     rows = [
         (
             name,
             *(
-                "–" if name in pipelines and key.endswith("_names") else f"{row[key]:.1f}"
+                "–" if name in of_concepts and key.endswith("_names") else f"{row[key]:.1f}"
                 for key in shown.values()
             ),
         )
         for name, row in micro.items()
     ]
     caption = "The same over all mentions, by what counts as a hit, %"
-    if pipelines.keys() & micro.keys():
-        caption += "; a pipeline shows concepts, not names"
+    if of_concepts:
+        caption += "; pipelines and ensembles show concepts, not names"
     return Table(("system", *shown), rows, caption)
 
 
