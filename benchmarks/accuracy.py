@@ -10,7 +10,7 @@ queries/ (corpus/eval): names that are not in its dictionary are taken from the 
 queries are sets as well. `--groups` repeats the run with a filter on semantic groups.
 
 Acc@k counts concepts; intervals are 95 % by the bootstrap over mentions, of the macro mean within
-the sets. The last column compares `pipeline`, the generator of configs/linker.cfg, with the better
+the sets. The last column compares `pipeline`, the mix of configs/linker.cfg, with the better
 of `lexical` (3-grams) and `dense` (LM) of the set on the same mentions. The last line is JSON: for
 `lexical`, `base_dense`, `dense`, `pipeline` and the others, of which some have the suffix
 "_filtered", the macro acc@1 and acc@5, and both of every set under `by_set`.
@@ -24,8 +24,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import spacy
-from spacy.util import registry
 
 from benchmarks.held_out import without_names
 from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
@@ -41,8 +39,8 @@ from spacy_bergamot.linking.generators import (
 )
 from training.corpora.queries import gold_mentions, read_queries
 from training.evaluate.statistics import bootstrap_interval
+from training.evaluate.systems import packaged
 
-CONFIG = Path(__file__).parents[1] / "configs/linker.cfg"
 PARTS: dict[str, Generator] = {
     "exact": ExactGenerator(),
     "lexical": LexicalGenerator(),
@@ -124,12 +122,6 @@ def main() -> None:
             )
             report["base_dense"] = measure(generator, sets)
     show(report)
-
-
-def packaged() -> EnsembleGenerator:
-    """Return the generator of configs/linker.cfg."""
-    config = spacy.util.load_config(CONFIG)["components"]["bergamot_linker"]["generator"]
-    return registry.resolve({"generator": config})["generator"]
 
 
 def opened(kb: Path, lm: Path, folder: Path) -> tuple[TextEncoder, AliasIndex]:

@@ -34,7 +34,7 @@ import numpy as np
 import spacy
 from spacy.language import Language
 
-from benchmarks.accuracy import PARTS, packaged
+from benchmarks.accuracy import PARTS
 from benchmarks.documents import read_gold
 from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from spacy_bergamot.index.alias_index import AliasIndex
@@ -46,6 +46,7 @@ from spacy_bergamot.linking.filters import CandidateFilter
 from spacy_bergamot.linking.generators import EnsembleGenerator
 from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
 from spacy_bergamot.pipeline.loaders import language_model
+from training.evaluate.systems import packaged
 
 BATCH = 100
 K = 10

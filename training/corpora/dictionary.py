@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
@@ -64,19 +66,18 @@ class Dictionary:
     def write(self, folder: Path) -> None:
         """Write it as a concept table, in which every name stands once a concept.
 
-        A dictionary does not say which name is preferred: a concept is called by its id.
+        A dictionary does not say which name is preferred: a concept is called by its id. Nor does
+        it say of what language or source a name is.
         """
         ids = sorted(self.concept_ids)
         rows = {concept_id: row for row, concept_id in enumerate(ids)}
-        named = sorted(
-            (rows[concept_id], name)
-            for name, concepts in zip(self.names, self.concepts, strict=True)
-            for concept_id in concepts
-        )
-        owners, names = ([pair[side] for pair in named] for side in (0, 1))
-        columns = {
+        owners = np.array([rows[one] for of in self.concepts for one in of], dtype=np.int32)
+        order = np.argsort(owners, kind="stable")  # names stay sorted within a concept
+        named = np.repeat(np.arange(len(self)), [len(of) for of in self.concepts])[order]
+        names = pa.array(self.names, pa.large_string()).take(pa.array(named))
+        columns: dict[str, list[Any]] = {
             "concepts": [ids, ids, [None] * len(ids)],
-            "aliases": [owners, names, *[[""] * len(names)] * 3],
+            "aliases": [owners[order], names, *[[""] * len(names)] * 3],
         }
         tables = {name: schema.empty_table() for name, schema in SCHEMAS.items()}
         for name, values in columns.items():

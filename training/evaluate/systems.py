@@ -116,7 +116,10 @@ def _generators(
 
 
 def packaged() -> EnsembleGenerator:
-    """Return the mix of exact match, 3-grams and language model that packaged pipelines have."""
+    """Return the mix of exact match, 3-grams and language model that packaged pipelines have.
+
+    The names of a dictionary have no language: it cannot compare them with others of their own.
+    """
     from spacy.util import registry
 
     from spacy_bergamot.pipeline.factory import MIXED_GENERATOR

@@ -9,6 +9,7 @@ import pytest
 from spacy.language import Language
 from typer.testing import CliRunner
 
+from tests.spacy_bergamot.conftest import CONCEPTS
 from training.__main__ import app
 from training.corpora.queries import gold_mentions, read_queries, skipped
 from training.corpora.schema import CONTEXT, DOCUMENTS, MENTIONS, Corpus
@@ -161,6 +162,27 @@ def test_a_pipeline_is_a_system(
     assert noted["lm"] == linker.parts.provenance["lm"]
     found = Results.open(tmp_path / "figures").systems["pipe"]
     assert max(len(entry.concepts) for entry in found) > 1  # more than the pipeline's own k
+
+
+def test_a_language_model_ranks_a_dictionary_as_a_pipeline_ranks_its_own(
+    make_nlp: Callable[..., Language], lm: Path, tmp_path: Path
+):
+    names = [(c, n) for c, (_, by) in CONCEPTS.items() for of in by.values() for n in of]
+    (tmp_path / "dictionary.txt").write_text("".join(f"{c}||{n}\n" for c, n in names))
+    queries = "".join(f"{c}||{n}{end}\n" for c, n in names for end in ("", "s", " crisis"))
+    (tmp_path / "queries.txt").write_text(queries)
+    dense = {"@misc": "spacy_bergamot.DenseGenerator.v1"}
+    make_nlp(mentions=False, generator=dense, resolve_abbreviations=False).to_disk(tmp_path / "p")
+    run(
+        tmp_path / "dictionary.txt", tmp_path / "queries.txt", tmp_path / "figures.json",
+        "--no-baselines", "--lm", f"lm={lm}", "--exact-search",
+        "--pipeline", f"pipe={tmp_path / 'p'}",
+    )  # fmt: skip
+    systems = Results.open(tmp_path / "figures").systems
+    for one, other in zip(systems["lm (exact)"], systems["pipe"], strict=True):
+        assert dict(zip(one.concepts, one.scores, strict=True)) == pytest.approx(
+            dict(zip(other.concepts, other.scores, strict=True)), abs=2e-6
+        )
 
 
 def test_held_out_names_are_new_to_a_pipeline_too(
