@@ -90,6 +90,7 @@ setup(
         "spacy_misc": [
             "spacy_bergamot.LanguageModel.v1 = spacy_bergamot.pipeline.loaders:language_model",
             "spacy_bergamot.AliasIndex.v1 = spacy_bergamot.pipeline.loaders:alias_index",
+            "spacy_bergamot.Reranker.v1 = spacy_bergamot.pipeline.loaders:reranker",
             "spacy_bergamot.Finder.v1 = spacy_bergamot.pipeline.loaders:finder",
             "spacy_bergamot.ConceptTable.v1 = spacy_bergamot.pipeline.loaders:concept_table",
             "spacy_bergamot.ExactGenerator.v1 = spacy_bergamot.linking.generators:make_exact",

@@ -37,6 +37,7 @@ from spacy_bergamot.linking.generators import (
     Generator,
     LexicalGenerator,
 )
+from spacy_bergamot.text import normalize
 from training.corpora.queries import gold_mentions, read_queries
 from training.evaluate.statistics import bootstrap_interval
 from training.evaluate.systems import packaged
@@ -148,7 +149,7 @@ def measure(generator: CandidateGenerator, sets: Sets) -> Measured:
     ranks, spent = {}, 0.0
     for name, queries in sets.items():
         start = time.process_time()
-        found = generator.generate([(mention, "") for mention, _ in queries], k=K)
+        found = generator.generate([(normalize(mention), "") for mention, _ in queries], k=K)
         spent += time.process_time() - start
         ranks[name] = np.array(
             [

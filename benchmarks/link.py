@@ -46,6 +46,7 @@ from spacy_bergamot.linking.filters import CandidateFilter
 from spacy_bergamot.linking.generators import EnsembleGenerator
 from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
 from spacy_bergamot.pipeline.loaders import language_model
+from spacy_bergamot.text import normalize
 from training.evaluate.systems import packaged
 
 BATCH = 100
@@ -159,7 +160,7 @@ def measure(
     encoder: TextEncoder, index: AliasIndex, system: EnsembleGenerator, queries: list
 ) -> dict[str, float]:
     generator = CandidateGenerator(encoder, index, CandidateFilter(), generator=system)
-    mentions = [(mention, "") for _, mention in queries]
+    mentions = [(normalize(mention), "") for _, mention in queries]
     generator.generate(mentions[:50], k=K)
     cpu, wall = time.process_time(), time.perf_counter()
     found = [
@@ -186,7 +187,7 @@ def latency(encoder: TextEncoder, index: AliasIndex, queries: list) -> dict[str,
     times = []
     for _, mention in queries[:500]:
         start = time.perf_counter()
-        generator.generate([(mention, "")], k=K)
+        generator.generate([(normalize(mention), "")], k=K)
         times.append(1000 * (time.perf_counter() - start))
     return {"p50_ms": float(np.median(times)), "p95_ms": float(np.quantile(times, 0.95))}
 

@@ -243,6 +243,11 @@ class Errors(metaclass=Coded):
         "[initialize.components.{name}] needs a trained finder: give finder, "
         "spacy_bergamot.Finder.v1, with the folder that `python -m training finder` made."
     )
+    B146 = (
+        "The reranker of '{name}' was trained, and its files are missing. Give them in "
+        "[initialize.components.{name}.reranker], spacy_bergamot.Reranker.v1, with the folder that "
+        "training made; or set rerank to null."
+    )
 
 
 class Warnings(metaclass=Coded):

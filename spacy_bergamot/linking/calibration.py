@@ -22,7 +22,7 @@ import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors, Warnings
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.linking.candidates import NIL, Candidate
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 
@@ -61,9 +61,14 @@ class Calibration:
     report: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, found: list[Candidate], groups: "Groups") -> list[Candidate]:
-        """Return the candidates of one mention with their probabilities, in the same order."""
+        """Return the candidates of one mention with their probabilities, in the same order.
+
+        NIL, which a reranker may have put among them, has none.
+        """
         return [
-            replace(candidate, probability=round(self._probability(values, keys), 4))
+            candidate
+            if candidate.concept_id == NIL
+            else replace(candidate, probability=round(self._probability(values, keys), 4))
             for candidate, (values, keys) in zip(
                 found, _features(found, groups, self.parts), strict=True
             )
@@ -84,11 +89,16 @@ class Calibration:
     ) -> "Calibration":
         """Fit probabilities to mentions whose concepts are known.
 
-        candidates: Of every mention, best first. golds: Its right concepts; none if it is NIL.
+        candidates: Of every mention, best first; where NIL is the first, nothing is linked.
+        golds: Its right concepts; none if it is NIL.
         precision (float | None): One more precision for which a threshold is sought.
         RAISES (BergamotError): B053 if there are too few mentions.
         """
-        known = [(f, gold) for f, gold in zip(candidates, golds, strict=True) if f]
+        known = [
+            (f, gold)
+            for f, gold in zip(candidates, golds, strict=True)
+            if f and f[0].concept_id != NIL
+        ]
         parts = tuple(sorted({part for found, _ in known for part in found[0].scores}))
         tops = [
             Observation(_key(found[0]), *features, found[0].concept_id in gold)

@@ -18,7 +18,10 @@ from spacy_bergamot.linking.filters import CandidateFilter, Masks
 from spacy_bergamot.linking.generators import EnsembleGenerator, Generator
 from spacy_bergamot.linking.rescoring import Pool, Rescorer, Scored
 from spacy_bergamot.linking.selection import Chosen, Selection, same_names
-from spacy_bergamot.text import has_letters, normalize
+from spacy_bergamot.text import has_letters
+
+NIL = "NIL"
+"""Stands for no concept, as in spaCy's `EntityLinker.NIL`."""
 
 _COLUMNS = ("alias", "language", "source")
 _DECIMALS = 6
@@ -129,8 +132,8 @@ class CandidateGenerator:
     def generate(self, mentions: Sequence[tuple[str, str]], *, k: int) -> list[list[Candidate]]:
         """Return up to k candidates of every (mention, entity label) pair, best first.
 
-        A mention that is an alias, case and spacing aside, needs no language model: its vector is
-        in the index.
+        mentions: In normal form (`spacy_bergamot.text.normalize`). One that is an alias needs no
+            language model: its vector is in the index.
         """
         found = self.find(mentions, k=k)
         return [[candidate for _, candidate in self.rank(one, k=k)] for one in found]
@@ -151,7 +154,7 @@ class CandidateGenerator:
             are to be compared.
         """
         encoder = CachingEncoder(encoder or self.encoder)
-        names = [normalize(mention) for mention, _ in mentions]
+        names = [mention for mention, _ in mentions]
         labels = [label for _, label in mentions]
         parts: list[dict[str, Chosen]] = [{} for _ in mentions]
         open_rows = [row for row, name in enumerate(names) if has_letters(name)]
@@ -176,13 +179,13 @@ class CandidateGenerator:
     def dropped(self, mention: str, label: str = "", *, k: int) -> list[Dropped]:
         """Return what the generators find for a mention and the filters drop, and why.
 
-        k (int): Of 4 k aliases that each generator finds.
+        mention (str): In normal form. k (int): Of 4 k aliases that each generator finds.
         """
-        name, found = normalize(mention), []
+        found = []
         for key, generator in self.ensemble.generators.items():
-            if not has_letters(name):
+            if not has_letters(mention):
                 break
-            hits = generator.search([name], self.index, self.encoder)([0], 4 * k)[0]
+            hits = generator.search([mention], self.index, self.encoder)([0], 4 * k)[0]
             _, aliases, scores = self._select.aliases(hits)
             for alias, score in zip(aliases, scores, strict=True):
                 concept = int(self._concept_of[alias])

@@ -1,14 +1,16 @@
-"""Which candidates of a mention are links, and which one is its concept."""
+"""Which candidates of a mention are links, and which one is its concept.
+
+A reranker may put NIL among the candidates: those behind it are no links.
+"""
 
 from collections.abc import Sequence
-
-from spacy.pipeline import EntityLinker
+from itertools import takewhile
 
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
-from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.linking.candidates import NIL, Candidate
 from spacy_bergamot.linking.settings import LinkerSettings
 
-NIL = EntityLinker.NIL
+__all__ = ["NIL", "Decision"]
 
 
 class Decision:
@@ -20,7 +22,8 @@ class Decision:
 
     def links(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates that may be linked to, in their order."""
-        return [one for one in candidates if self._is_known(one) and not self._doubt(one)]
+        before = takewhile(lambda one: one.concept_id != NIL, candidates)
+        return [one for one in before if self._is_known(one) and not self._doubt(one)]
 
     def concept_of(self, candidates: Sequence[Candidate]) -> str:
         """Return the id of the best candidate, or NIL if that one may not be linked to."""
@@ -43,12 +46,16 @@ class Decision:
     def _is_known(self, candidate: Candidate) -> bool:
         """Whether a concept is defined, where that is asked for and the score leaves a doubt."""
         settings = self.settings
+        if candidate.concept_id == NIL:
+            return True
         sure = candidate.score >= settings.no_definition_threshold
         asked = settings.filter_for_definitions and not sure
         return not asked or self.kb.has_definition(candidate.concept_id)
 
     def _doubt(self, candidate: Candidate) -> str:
-        """Say which threshold a candidate does not reach."""
+        """Say which threshold a candidate does not reach, or that it is NIL."""
+        if candidate.concept_id == NIL:
+            return f"no candidate fits better than NIL, whose score is {candidate.score:.4g}"
         threshold, least = self.settings.threshold, self.settings.min_probability
         if threshold is not None and candidate.score < threshold:
             return f"the best score, {candidate.score:.4g}, is below threshold, {threshold}"

@@ -3,7 +3,7 @@
 from spacy.tokens import Doc, Span
 
 from spacy_bergamot.languages import languages_of
-from spacy_bergamot.linking.rerank import Mention
+from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.linking.spans import spans_of
 from spacy_bergamot.mentions.abbreviations import find_abbreviations, known_forms
@@ -28,25 +28,24 @@ class LookUp:
     def mentions(self, doc: Doc) -> list[Mention]:
         """Return what is looked up for every mention, in its context."""
         spans = self.spans(doc)
-        text = doc.text if spans else ""
-        forms = self._short_forms(text, languages_of(doc.user_data.get("language") or doc.lang_))
-        return [
-            Mention(
-                normalize(_expanded(span.text, forms)),
-                span.label_,
-                text,
-                span.start_char,
-                span.end_char,
-            )
-            for span in spans
-        ]
+        if not spans:
+            return []
+        languages = languages_of(doc.user_data.get("language") or doc.lang_)
+        forms = self._short_forms(doc.text, languages)
+        places = ((span.start_char, span.end_char, span.label_) for span in spans)
+        return [_mention(doc.text, *place, forms, languages[0]) for place in places]
 
-    def text(self, mention: str, *, context: str, language: str) -> str:
+    def mention(self, text: str, label: str, *, context: str, language: str) -> Mention:
         """Return what is looked up for a mention by itself.
 
-        context (str): Text whose abbreviations are resolved. language (str): Of it.
+        context (str): Text that it is in, whose abbreviations are resolved; it may lack it.
+        language (str): Of the text.
         """
-        return normalize(_expanded(mention, self._short_forms(context, [language])))
+        forms = self._short_forms(context, [language])
+        start = context.find(text)
+        if start < 0:
+            context, start = text, 0
+        return _mention(context, start, start + len(text), label, forms, language)
 
     def label(self, label: str) -> str:
         """Return a label if it decides which concepts are allowed, else nothing."""
@@ -61,6 +60,11 @@ class LookUp:
         return {**known, **find_abbreviations(text)}
 
 
-def _expanded(mention: str, forms: dict[str, str]) -> str:
-    """Return the long form of a mention that is a short form, or the mention."""
-    return forms.get(mention.strip(), mention) if forms else mention
+def _mention(
+    context: str, start: int, end: int, label: str, forms: dict[str, str], language: str
+) -> Mention:
+    """Return a mention, looked up as its long form where it is a short form."""
+    surface = context[start:end]
+    long_form = forms.get(surface.strip(), "")
+    text = normalize(long_form or surface)
+    return Mention(text, label, context, start, end, long_form, language)

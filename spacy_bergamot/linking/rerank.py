@@ -1,46 +1,76 @@
 """Rerankers: the candidates of a whole document in, the same with other scores and order out.
 
-A reranker is made by a registered function, called once a document between candidates and
-decision, and gets the mentions in their context and the knowledge base.
+A reranker is made by a registered function, stands between candidates and decision, and gets the
+mentions in their context and the knowledge base. It is called once per document; one that has
+`rerank_documents` is called once per batch of them. Its scores are between -1 and 1. It may add a
+candidate of its own whose concept id is NIL: what comes behind that one is no link.
+
+One that learns has files of its own: see `TrainedReranker`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.linking.mention import Mention
 
 _DECIMALS = 6
 
-
-class Mention(NamedTuple):
-    """A mention of a document.
-
-    text (str): What was looked up: its normal form, or that of its long form.
-    label (str): Of the entity. context (str): The whole text. start, end (int): Its characters.
-    """
-
-    text: str
-    label: str
-    context: str
-    start: int
-    end: int
+Ordered = list[list[Candidate]]
+"""The candidates of every mention of a document, best first."""
 
 
 class Reranker(Protocol):
     """What changes the order of candidates by their context."""
 
     def __call__(
-        self, mentions: Sequence[Mention], candidates: list[list[Candidate]], kb: KnowledgeBase
-    ) -> list[list[Candidate]]:
-        """Return the candidates of every mention of one document, best first.
+        self, mentions: Sequence[Mention], candidates: Ordered, kb: KnowledgeBase
+    ) -> Ordered:
+        """Return the candidates of every mention of one document, best first."""
+        ...
 
-        candidates: Of every mention, best first.
+
+class TrainedReranker(Protocol):
+    """The setting `rerank` of a reranker whose weights are files in the pipeline."""
+
+    def opened(self, folder: Path, *, index: str) -> Reranker:
+        """Return the reranker with what `folder` holds.
+
+        index (str): Fingerprint of the alias index that candidates come from.
+        RAISES (BergamotError): If the files are damaged, or were made for something else.
         """
         ...
+
+
+def rerank_documents(
+    rerank: Reranker,
+    mentions: Sequence[Sequence[Mention]],
+    candidates: Sequence[Ordered],
+    kb: KnowledgeBase,
+) -> list[Ordered]:
+    """Rerank the candidates of the mentions of several documents, all at once where that is wanted.
+
+    rerank (Reranker): Its method `rerank_documents(mentions, candidates, kb)` is called if it has
+        one, with the documents that have mentions.
+    mentions, candidates: Of every document.
+    RETURNS (list): The candidates of every document.
+    """
+    rows = [row for row, of in enumerate(mentions) if of]
+    some = [mentions[row] for row in rows], [candidates[row] for row in rows]
+    together = getattr(rerank, "rerank_documents", None)
+    if together is not None:
+        changed = together(*some, kb) if rows else []
+    else:
+        changed = [rerank(of, found, kb) for of, found in zip(*some, strict=True)]
+    results = list(candidates)
+    for row, found in zip(rows, changed, strict=True):
+        results[row] = found
+    return results
 
 
 @dataclass(frozen=True)
@@ -54,8 +84,8 @@ class PriorReranker:
     weight: float = 0.02
 
     def __call__(
-        self, mentions: Sequence[Mention], candidates: list[list[Candidate]], kb: KnowledgeBase
-    ) -> list[list[Candidate]]:
+        self, mentions: Sequence[Mention], candidates: Ordered, kb: KnowledgeBase
+    ) -> Ordered:
         ids = {candidate.concept_id for found in candidates for candidate in found}
         known = {concept_id: float(np.log1p(kb.count_aliases(concept_id))) for concept_id in ids}
         most = max(known.values(), default=1) or 1
@@ -78,8 +108,8 @@ class CoherenceReranker:
     width: int = 5
 
     def __call__(
-        self, mentions: Sequence[Mention], candidates: list[list[Candidate]], kb: KnowledgeBase
-    ) -> list[list[Candidate]]:
+        self, mentions: Sequence[Mention], candidates: Ordered, kb: KnowledgeBase
+    ) -> Ordered:
         distinct: dict[str, list[Candidate]] = {}
         for mention, found in zip(mentions, candidates, strict=True):
             distinct.setdefault(mention.text, found[: self.width])

@@ -12,7 +12,7 @@ from spacy_bergamot.linking.generators import (
     ExactGenerator,
     Generator,
 )
-from spacy_bergamot.linking.rerank import Reranker
+from spacy_bergamot.linking.rerank import Reranker, TrainedReranker
 
 NEVER_CLINICAL = (
     "PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "NORP", "LANGUAGE", "LAW", "WORK_OF_ART", "EVENT",
@@ -39,7 +39,7 @@ class LinkerSettings:
     labels_discard (tuple[str, ...]): Entity labels that are left alone.
     overwrite (bool): Link entities that have a kb id already.
     generator: One generator, or an ensemble of them.
-    rerank (Reranker | None): Called once a document, between candidates and decision.
+    rerank (Reranker | TrainedReranker | None): Stands between candidates and decision.
     resolve_abbreviations (bool): Look a short form up as the long form that the text defines.
     abbreviations (dict[str, str | dict[str, str]]): Long forms of short forms that texts do not
         define; under a language's code, those of its documents (`doc.user_data["language"]`, else
@@ -64,7 +64,7 @@ class LinkerSettings:
     labels_discard: tuple[str, ...] = NEVER_CLINICAL
     overwrite: bool = True
     generator: Generator | EnsembleGenerator = field(default_factory=_exact_then_dense)
-    rerank: Reranker | None = None
+    rerank: Reranker | TrainedReranker | None = None
     resolve_abbreviations: bool = True
     abbreviations: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
     allowed: CandidateFilter = field(default_factory=CandidateFilter)

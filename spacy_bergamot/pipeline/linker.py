@@ -1,6 +1,7 @@
 """The component `bergamot_linker`: concept ids for the entities of documents in any language."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +21,26 @@ from spacy_bergamot.linking.calibration import Calibration
 from spacy_bergamot.linking.candidates import Candidate, CandidateGenerator
 from spacy_bergamot.linking.decision import NIL, Decision
 from spacy_bergamot.linking.look_up import LookUp
-from spacy_bergamot.linking.rerank import Mention
+from spacy_bergamot.linking.mention import Mention
+from spacy_bergamot.linking.remembered import RememberedCandidates
+from spacy_bergamot.linking.rerank import Ordered, rerank_documents
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.linking.spans import span_key, spans_of, unlinked, write_links
 from spacy_bergamot.linking.updated_generator import UpdatedGenerator
 from spacy_bergamot.pipeline.dictionaries import changed_dictionaries, check_dictionaries
-from spacy_bergamot.pipeline.loaders import IndexLoader, LmLoader
-from spacy_bergamot.pipeline.parts import CALIBRATION, CHANGES, ENCODER, INDEX, NEEDED, LinkerParts
-from spacy_bergamot.pipeline.recent import Recent
+from spacy_bergamot.pipeline.loaders import FilesLoader, IndexLoader, LmLoader
+from spacy_bergamot.pipeline.parts import (
+    CALIBRATION,
+    CHANGES,
+    ENCODER,
+    INDEX,
+    NEEDED,
+    RERANKER,
+    LinkerParts,
+)
 from spacy_bergamot.storage.bundle import FileBundle
 
-Key = tuple[str, str]
-Predictions = list[list[list[Candidate]]]
+Predictions = list[Ordered]
 
 
 class BergamotLinker(Pipe):
@@ -58,7 +67,7 @@ class BergamotLinker(Pipe):
         self.scorer = self.settings.scorer
         self._look_up = LookUp(self.settings)
         self._parts: LinkerParts | None = None
-        self._cache: Recent[Key, list[Candidate]] = Recent(self.settings.cache_size)
+        self._remembered: RememberedCandidates | None = None
         self._watch = ForkWatch()
         self.home: Any = None  # weak reference to the pipeline
         for extension in ("kb_ents", "candidates"):
@@ -100,39 +109,35 @@ class BergamotLinker(Pipe):
     def predict(self, docs: Iterable[Doc]) -> Predictions:
         """Return for every document the candidates of its mentions, best first.
 
+        docs (Iterable[Doc]): With their mentions in `doc.ents`, or in the group of the setting
+            `spans_key`.
+        """
+        check_dictionaries(self, self.parts)
+        return self._ranked([self._look_up.mentions(doc) for doc in docs])
+
+    def _ranked(self, mentions: list[list[Mention]]) -> Predictions:
+        """Return the candidates of the mentions of documents, reranked, with probabilities.
+
         Mentions are flattened over all documents; equal ones are looked up once and remembered.
         """
-        parts = check_dictionaries(self, self.parts)
+        parts, label = self.parts, self._look_up.label
+        assert self._remembered is not None
         if self._watch.forked():
-            self._cache = self._cache.copy()
-        docs = list(docs)
-        mentions = [self._look_up.mentions(doc) for doc in docs]
-        label = self._look_up.label
-        keys = [[(mention.text, label(mention.label)) for mention in of] for of in mentions]
-        distinct = dict.fromkeys(key for of in keys for key in of)
-        known = self._cache.known(distinct)
-        fresh = [key for key in distinct if key not in known]
-        found = parts.generator.generate(fresh, k=self.settings.k) if fresh else []
-        known.update(zip(fresh, found, strict=True))
-        self._cache.keep(known)
-        return [
-            self._rescore(of, [known[key] for key in asked])
-            for of, asked in zip(mentions, keys, strict=True)
-        ]
-
-    def _rescore(
-        self, mentions: list[Mention], candidates: list[list[Candidate]]
-    ) -> list[list[Candidate]]:
-        """Rerank the candidates of a document's mentions, and give them their probabilities."""
-        parts, rerank = self.parts, self.settings.rerank
-        if rerank is not None and mentions:
-            candidates = rerank(mentions, candidates, parts.kb)
+            self._remembered.after_fork()
+        flat = [(mention.text, label(mention.label)) for of in mentions for mention in of]
+        found = iter(self._remembered(flat))
+        candidates = [list(islice(found, len(of))) for of in mentions]
+        if parts.reranker is not None:
+            candidates = rerank_documents(parts.reranker, mentions, candidates, parts.kb)
         if parts.calibration is not None:
-            candidates = [parts.calibration(found, parts.groups) for found in candidates]
+            candidates = [[parts.calibration(one, parts.groups) for one in of] for of in candidates]
         return candidates
 
     def set_annotations(self, docs: Iterable[Doc], predictions: Predictions) -> None:
-        """Write kb ids, `span._.kb_ents`, `span._.candidates` and `doc._.bergamot`."""
+        """Write kb ids, `span._.kb_ents`, `span._.candidates` and `doc._.bergamot`.
+
+        docs (Iterable[Doc]), predictions: What `predict` was given, and what it returned.
+        """
         most = self.settings.max_entities_per_mention
         decision = Decision(self.settings, self.kb)
         for doc, found in zip(docs, predictions, strict=True):
@@ -140,7 +145,7 @@ class BergamotLinker(Pipe):
             for span, candidates in zip(self._look_up.spans(doc), found, strict=True):
                 kept = decision.links(candidates)[:most]
                 span._.kb_ents = [(c.concept_id, c.score) for c in kept]
-                span._.candidates = [candidate.to_dict() for candidate in candidates]
+                span._.candidates = [c.to_dict() for c in candidates if c.concept_id != NIL]
                 links[span_key(span)] = decision.concept_of(candidates)
             doc._.bergamot = dict(self.parts.provenance)
             write_links(doc, links, self.settings.spans_key)
@@ -149,20 +154,19 @@ class BergamotLinker(Pipe):
         """Return how a mention is linked: normal form, candidates, what was dropped, decision, and
         why it is NIL if it is.
 
-        context (str): Text whose abbreviations are resolved.
+        label (str): Of the entity.
+        context (str): Text that the mention is in, whose abbreviations are resolved and which a
+            reranker reads.
         """
-        text = self._look_up.text(mention, context=context, language=self.vocab.lang)
-        k = self.settings.k
-        candidates = self.generator.generate([(text, self._look_up.label(label))], k=k)[0]
-        start = max(context.find(mention), 0)
-        asked = Mention(text, label, context or mention, start, start + len(mention))
-        candidates = self._rescore([asked], [candidates])[0]
+        language = self.vocab.lang
+        asked = self._look_up.mention(mention, label, context=context, language=language)
+        ((candidates,),) = self._ranked([[asked]])
         kept = {candidate.concept_id for candidate in candidates}
-        dropped = self.generator.dropped(text, label, k=k)
+        dropped = self.generator.dropped(asked.text, label, k=self.settings.k)
         decision = Decision(self.settings, self.kb)
         return {
             "mention": mention,
-            "looked_up": text,
+            "looked_up": asked.text,
             "candidates": [candidate.to_dict() for candidate in candidates],
             "dropped": [entry._asdict() for entry in dropped if entry.concept_id not in kept],
             "threshold": self.settings.threshold,
@@ -184,17 +188,23 @@ class BergamotLinker(Pipe):
         nlp: Language | None = None,
         encoder: LmLoader | None = None,
         index: IndexLoader | None = None,
+        reranker: FilesLoader | None = None,
     ) -> None:
         """Take a language model and build the alias index with it.
 
         encoder (LmLoader): Puts an LM folder at a path: spacy_bergamot.LanguageModel.v1.
         index (IndexLoader): Builds an index at a path: spacy_bergamot.AliasIndex.v1.
+        reranker (FilesLoader | None): Puts the files of a trained reranker, which the setting
+            `rerank` names, at a path: spacy_bergamot.Reranker.v1.
         """
         if encoder is None or index is None:
             raise BergamotError(Errors.B032, name=self.name)
         bundles = {part: FileBundle.temporary() for part in NEEDED}
         encoder(bundles[ENCODER].path)
         index(bundles[INDEX].path, bundles[ENCODER].path)
+        if reranker is not None:
+            bundles[RERANKER] = FileBundle.temporary()
+            reranker(bundles[RERANKER].path)
         self.set_parts(LinkerParts(bundles, self.settings, name=self.name))
 
     def update_index(self, changes: Iterable[Mapping[str, Any]]) -> None:
@@ -281,7 +291,9 @@ class BergamotLinker(Pipe):
     def set_parts(self, parts: LinkerParts) -> "BergamotLinker":
         """Take language model, index and what belongs to them."""
         self._parts = parts
-        self._cache = Recent(self.settings.cache_size)
+        self._remembered = RememberedCandidates(
+            parts.generator, k=self.settings.k, most=self.settings.cache_size
+        )
         return self
 
     def _with_golds(self, reference: Doc) -> tuple[Doc, list[str]]:

@@ -4,6 +4,7 @@ Each returns a function without a path of its own in the runtime config: what is
 initialisation is carried by the component, and nothing outside it is needed afterwards.
 """
 
+import shutil
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,8 @@ from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.storage.files import MANIFEST, explained_write_errors
 from spacy_bergamot.storage.manifest import write_manifest
 
-LmLoader = Callable[[Path], None]
+FilesLoader = Callable[[Path], None]
+LmLoader = FilesLoader
 IndexLoader = Callable[[Path, Path], None]
 
 
@@ -77,6 +79,16 @@ def alias_index(
             dtype=dtype,
             progress=True,
         )
+
+    return load
+
+
+def reranker(path: str) -> FilesLoader:
+    """Copy the folder of a trained reranker to where the component keeps its files."""
+
+    def load(target: Path) -> None:
+        with explained_write_errors(target):
+            shutil.copytree(path, target, dirs_exist_ok=True)
 
     return load
 

@@ -1,7 +1,8 @@
 """LinkerParts: what a linker carries in files, and the readers of them.
 
-encoder/ is a language model, index/ an alias index; changes/ and calibration/ are there if the
-linker was updated or calibrated. The bytes of the files are the truth and are mapped into memory.
+encoder/ is a language model, index/ an alias index; reranker/ is there if the reranker learned,
+changes/ and calibration/ if the linker was updated or calibrated. The bytes of the files are the
+truth and are mapped into memory.
 """
 
 import shutil
@@ -21,14 +22,16 @@ from spacy_bergamot.index.changes import Changes
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.calibration import Calibration, Groups
 from spacy_bergamot.linking.candidates import CandidateGenerator
+from spacy_bergamot.linking.rerank import Reranker
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.linking.updated_generator import UpdatedGenerator, make_generator
 from spacy_bergamot.storage.bundle import FileBundle
 from spacy_bergamot.storage.manifest import checked_manifest
 
-ENCODER, INDEX, CHANGES, CALIBRATION = "encoder", "index", "changes", "calibration"
+ENCODER, INDEX, RERANKER = "encoder", "index", "reranker"
+CHANGES, CALIBRATION = "changes", "calibration"
 NEEDED = (ENCODER, INDEX)
-ALL = (*NEEDED, CHANGES, CALIBRATION)
+ALL = (*NEEDED, RERANKER, CHANGES, CALIBRATION)
 
 
 class LinkerParts:
@@ -36,7 +39,8 @@ class LinkerParts:
 
     bundles (dict[str, FileBundle]): By the names of the parts.
     encoder (TextEncoder), index (AliasIndex), changes (Changes | None), calibration
-        (Calibration | None), kb (KnowledgeBase), generator: What reads them.
+        (Calibration | None), reranker (Reranker | None), kb (KnowledgeBase), generator: What reads
+        them.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class LinkerParts:
             )
         elif settings.min_probability is not None:
             raise BergamotError(Errors.B055, name=name)
+        self.reranker = _reranker(settings, paths.get(RERANKER), self.index, name)
         self.kb = KnowledgeBase(self.index, self.changes)
         self.groups = Groups(*self.kb.tables)
         settings.allowed.check(*self.kb.tables, name=name)
@@ -82,7 +87,7 @@ class LinkerParts:
         )
 
     def with_part(self, part: str, bundle: FileBundle, settings: LinkerSettings) -> "LinkerParts":
-        """Return the same with another part, changes or calibration."""
+        """Return the same with another part: reranker, changes or calibration."""
         return LinkerParts({**self.bundles, part: bundle}, settings, name=self.name, before=self)
 
     @classmethod
@@ -162,6 +167,18 @@ class LinkerParts:
         if self.changes is not None:
             facts["changes"] = self.changes.counts
         return facts
+
+
+def _reranker(
+    settings: LinkerSettings, folder: Path | None, index: AliasIndex, name: str
+) -> Reranker | None:
+    """Return the reranker, with its files if it has learned. RAISES (BergamotError): B146."""
+    rerank = settings.rerank
+    if rerank is None or not hasattr(rerank, "opened"):
+        return rerank
+    if folder is None:
+        raise BergamotError(Errors.B146, name=name)
+    return rerank.opened(folder, index=index.fingerprint)
 
 
 def _opened(

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.linking.candidates import CandidateGenerator, Found
+from spacy_bergamot.text import normalize
 
 _BATCH = 512  # mentions whose hits are in memory together
 
@@ -62,7 +63,7 @@ def rank(
     results: dict[str, Ranked] = {}
     for start in range(0, len(distinct), _BATCH):
         batch = distinct[start : start + _BATCH]
-        found = generator.find([(mention, "") for mention in batch], k=k)
+        found = generator.find([(normalize(mention), "") for mention in batch], k=k)
         for mention, one in zip(batch, found, strict=True):
             results[mention] = _ranked(generator, one, k, threshold)
     return [results[mention] for mention in mentions]

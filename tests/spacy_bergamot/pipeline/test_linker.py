@@ -171,7 +171,7 @@ def test_equal_mentions_are_encoded_once(make_nlp, monkeypatch):
     list(linker.pipe(docs))
     linker(mark(nlp, "the gnu", "gnu"))
     assert calls == [["zebra", "gnu"]]
-    assert len(linker._cache) == 2
+    assert len(linker._remembered) == 2
 
 
 def test_extensions_survive_a_docbin(nlp):

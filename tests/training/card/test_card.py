@@ -12,6 +12,7 @@ from spacy.language import Language
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.storage.manifest import read_manifest
+from spacy_bergamot.text import normalize
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from tests.training.card.conftest import meta_of, run
 
@@ -229,7 +230,9 @@ def test_a_calibrated_pipeline_says_its_thresholds(
     nlp = make_nlp(mentions=False, threshold=0.1, resolve_abbreviations=True)
     linker = nlp.get_pipe("bergamot_linker")
     names = [(c, n) for c, (_, by) in CONCEPTS.items() for ns in by.values() for n in ns]
-    asked = [(f"{name} {word}", "") for _, name in names for word in ("acute", "left", "x")]
+    asked = [
+        (normalize(f"{name} {word}"), "") for _, name in names for word in ("acute", "left", "x")
+    ]
     golds = [frozenset({concept}) for concept, _ in names for _ in range(3)]
     found = linker.generator.generate(asked, k=linker.settings.k)
     report = linker.calibrate_on(found, golds, precision=0.5)

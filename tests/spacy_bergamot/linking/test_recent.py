@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.linking.recent import Recent
 from spacy_bergamot.linking.settings import LinkerSettings
-from spacy_bergamot.pipeline.recent import Recent
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_linker_links_in_threads_and_remembers_nothing(make_nlp, hasty: None):
 
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(work, range(2000))) == {"C01"}
-    assert not len(linker._cache)
+    assert not len(linker._remembered)
 
 
 @pytest.mark.parametrize("setting", ["cache_size", "max_entities_per_mention"])
