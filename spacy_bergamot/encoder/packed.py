@@ -1,10 +1,12 @@
 """The forward pass of BERT's family over names laid end to end: no padding, no attention mask.
 
 Linear layers see the tokens of a batch as one matrix; attention takes names of equal length
-together. The weights are the Hugging Face module's own, read at every call, never copied.
+together. The weights are the Hugging Face module's own, read at every call; where they stand still,
+`spacy_bergamot.encoder.ordered` has them in a faster form.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -12,14 +14,12 @@ import torch
 from torch import Tensor
 from torch.backends import mkldnn
 from torch.nn import Linear
-from torch.nn.functional import scaled_dot_product_attention
+
+from spacy_bergamot.encoder.ordered import LEAST_ROWS, ordered_layers
+from spacy_bergamot.encoder.runs import Shapes, attend, runs_of, stacked
 
 _FAMILIES = ("BertModel", "RobertaModel", "XLMRobertaModel")
-_ORDERED = "ordered_weight"
 _LINEAR = ("query", "key", "value", "dense")
-_LEAST_ROWS = 8
-
-Shapes = list[tuple[int, int]]
 
 
 def is_packable(model: Any) -> bool:
@@ -45,37 +45,6 @@ def first_position(model: Any) -> int:
     return 0 if type(model).__name__ == "BertModel" else int(model.embeddings.padding_idx) + 1
 
 
-def keep_ordered(model: Any) -> None:
-    """Keep the weights in the order that oneDNN computes with as well.
-
-    Else it puts them in order at every call, which for one short name takes a quarter of the time.
-    They are in memory twice then (85 MB of 12 layers 384 wide in float32). Where the module's own
-    change later, those in order are not used any more.
-
-    model: A module for which `is_packable` holds, on whatever device.
-    """
-    if model.device.type != "cpu" or not mkldnn.is_available():
-        return  # a build without oneDNN lacks these operators
-    if model.dtype == torch.bfloat16:
-        fits = torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    else:
-        fits = model.dtype == torch.float32
-    for name, part in model.encoder.named_modules():
-        if fits and name.endswith(_LINEAR):
-            ordered = torch.ops.mkldnn._reorder_linear_weight(part.weight.detach(), _LEAST_ROWS)
-            setattr(part, _ORDERED, (_state_of(part.weight), ordered))
-
-
-def _state_of(weight: Tensor) -> tuple[int, int]:
-    return weight.data_ptr(), weight._version
-
-
-def _ordered_weight(part: Linear) -> Tensor | None:
-    """Return a layer's weights in oneDNN's order, if they are kept and still the same."""
-    state, ordered = getattr(part, _ORDERED, (None, None))
-    return ordered if ordered is not None and state == _state_of(part.weight) else None
-
-
 def embed_packed(model: Any, tokens: Sequence[Sequence[int]], pooling: str) -> Tensor:
     """Return the pooled hidden states of names, float32 (len(tokens), dim), not normalised.
 
@@ -95,7 +64,7 @@ def input_packed(model: Any, tokens: Sequence[Sequence[int]]) -> tuple[Tensor, S
     ids = [torch.tensor(list(run), device=model.device) for _, run in groupby(tokens, len)]
     shapes = [(len(run), run.shape[1]) for run in ids]
     rows = even_rows(sum(names * length for names, length in shapes), model)
-    return _stacked([model.embeddings(input_ids=run).flatten(0, 1) for run in ids], rows), shapes
+    return stacked([model.embeddings(input_ids=run).flatten(0, 1) for run in ids], rows), shapes
 
 
 def even_rows(count: int, model: Any) -> int:
@@ -107,14 +76,8 @@ def even_rows(count: int, model: Any) -> int:
     """
     if model.device.type != "cpu" or model.training or torch.is_grad_enabled():
         return count
-    step = max(_LEAST_ROWS, 1 << max(0, (count - 1).bit_length() - 4))
+    step = max(LEAST_ROWS, 1 << max(0, (count - 1).bit_length() - 4))
     return -(-count // step) * step
-
-
-def _stacked(parts: list[Tensor], rows: int) -> Tensor:
-    """Return parts (n, width) on end, followed by zeros up to `rows`."""
-    missing = rows - sum(map(len, parts))
-    return torch.cat([*parts, parts[0].new_zeros(missing, parts[0].shape[1])] if missing else parts)
 
 
 def encode_packed(model: Any, hidden: Tensor, shapes: Shapes, pooling: str) -> Tensor:
@@ -128,22 +91,27 @@ def encode_packed(model: Any, hidden: Tensor, shapes: Shapes, pooling: str) -> T
     shapes: (names, tokens per name) of every run of names of equal length.
     """
     if pooling == "cls":
-        *layers, last = model.encoder.layer
+        *layers, last = _layers(model)
         for layer in layers:
-            hidden = _layer(layer, hidden, shapes, hidden, shapes)
+            hidden = layer(hidden, shapes, hidden, shapes)
         count = sum(names for names, _ in shapes)
-        first = _stacked([run[:, 0] for run in _runs(hidden, shapes)], even_rows(count, model))
-        pooled = _layer(last, first, [(names, 1) for names, _ in shapes], hidden, shapes)
+        first = stacked([run[:, 0] for run in runs_of(hidden, shapes)], even_rows(count, model))
+        pooled = last(first, [(names, 1) for names, _ in shapes], hidden, shapes)
         return pooled[:count].float()
     hidden = hidden_packed(model, hidden, shapes)
-    return torch.cat([run.float().mean(1) for run in _runs(hidden, shapes)])
+    return torch.cat([run.float().mean(1) for run in runs_of(hidden, shapes)])
 
 
 def hidden_packed(model: Any, hidden: Tensor, shapes: Shapes) -> Tensor:
     """Return the last layer's hidden states (tokens, dim) of texts on end; see `encode_packed`."""
-    for layer in model.encoder.layer:
-        hidden = _layer(layer, hidden, shapes, hidden, shapes)
+    for layer in _layers(model):
+        hidden = layer(hidden, shapes, hidden, shapes)
     return hidden
+
+
+def _layers(model: Any) -> Sequence[Callable[[Tensor, Shapes, Tensor, Shapes], Tensor]]:
+    """Return the layers in the fastest form that computes what is asked for."""
+    return ordered_layers(model) or [partial(_layer, layer) for layer in model.encoder.layer]
 
 
 def _layer(layer: Any, rows: Tensor, row_shapes: Shapes, hidden: Tensor, shapes: Shapes) -> Tensor:
@@ -153,32 +121,17 @@ def _layer(layer: Any, rows: Tensor, row_shapes: Shapes, hidden: Tensor, shapes:
     """
     attention, output = layer.attention.self, layer.attention.output
     runs = zip(
-        _runs(_linear(attention.query, rows), row_shapes),
-        _runs(_linear(attention.key, hidden), shapes),
-        _runs(_linear(attention.value, hidden), shapes),
+        runs_of(_linear(attention.query, rows), row_shapes),
+        runs_of(_linear(attention.key, hidden), shapes),
+        runs_of(_linear(attention.value, hidden), shapes),
         strict=True,
     )
     heads, dropout = attention.num_attention_heads, attention.dropout
-    context = _stacked([_attend(*run, heads=heads, dropout=dropout) for run in runs], len(rows))
+    context = stacked([attend(*run, heads=heads, dropout=dropout) for run in runs], len(rows))
     rows = output.LayerNorm(output.dropout(_linear(output.dense, context)).add_(rows))
     inner = layer.intermediate.intermediate_act_fn(_linear(layer.intermediate.dense, rows))
     output = layer.output
     return output.LayerNorm(output.dropout(_linear(output.dense, inner)).add_(rows))
-
-
-def _attend(queries: Tensor, keys: Tensor, values: Tensor, *, heads: int, dropout: Any) -> Tensor:
-    """Return the values that queries (names, tokens, width) attend to, (names * tokens, width)."""
-    query, key, value = (
-        part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in (queries, keys, values)
-    )
-    if dropout.training:
-        # torch's fused attention has no dropout on a CPU, and in bfloat16 it takes several times as
-        # long for the few names of one length that a training batch has.
-        weights = (query @ key.transpose(2, 3) * query.shape[-1] ** -0.5).softmax(-1, query.dtype)
-        context = dropout(weights) @ value
-    else:
-        context = scaled_dot_product_attention(query, key, value)
-    return context.transpose(1, 2).flatten(2).flatten(0, 1)
 
 
 def _linear(part: Linear, rows: Tensor) -> Tensor:
@@ -187,20 +140,10 @@ def _linear(part: Linear, rows: Tensor) -> Tensor:
     torch gives float32 on CPU to MKL, which leaves AVX-512 unused on AMD's processors; oneDNN, to
     which torch gives bfloat16, uses it and is twice as fast there. Only this operator reaches it.
     """
-    plain = rows.device.type == "cpu" and rows.dtype == torch.float32 and mkldnn.is_available()
     # It is not differentiable. A batch's vectors are computed twice with a gradient cache, once
     # without gradients: in training both times by the same kernel.
     differentiated = part.training or torch.is_grad_enabled()
-    weight = _ordered_weight(part)
-    if weight is None and plain:
-        weight = part.weight
-    if weight is None or differentiated or torch.is_autocast_enabled("cpu"):
+    plain = rows.device.type == "cpu" and rows.dtype == torch.float32 and mkldnn.is_available()
+    if differentiated or not plain or torch.is_autocast_enabled("cpu"):
         return part(rows)
-    return torch.ops.mkldnn._linear_pointwise(rows, weight, part.bias, "none", [], "")
-
-
-def _runs(rows: Tensor, shapes: Shapes) -> list[Tensor]:
-    """Return views (names, tokens, width) of every run's rows."""
-    sizes = [names * length for names, length in shapes]
-    parts = rows[: sum(sizes)].split(sizes)
-    return [part.view(*shape, -1) for part, shape in zip(parts, shapes, strict=True)]
+    return torch.ops.mkldnn._linear_pointwise(rows, part.weight, part.bias, "none", [], "")

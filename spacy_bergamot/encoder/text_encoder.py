@@ -164,7 +164,8 @@ class TextEncoder:
         """
         import torch
 
-        from spacy_bergamot.encoder.packed import is_packable, keep_ordered
+        from spacy_bergamot.encoder.ordered import keep_ordered
+        from spacy_bergamot.encoder.packed import is_packable
 
         if precision not in PRECISIONS:
             choices = ", ".join(PRECISIONS)

@@ -15,13 +15,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from spacy_bergamot.encoder.lm_folder import check_folder, open_model
-from spacy_bergamot.encoder.packed import (
-    first_position,
-    hidden_packed,
-    input_packed,
-    is_packable,
-    keep_ordered,
-)
+from spacy_bergamot.encoder.ordered import keep_ordered
+from spacy_bergamot.encoder.packed import first_position, hidden_packed, input_packed, is_packable
 from spacy_bergamot.encoder.text_encoder import (
     length_batches,
     open_tokenizer,
