@@ -61,7 +61,6 @@ setup(
         "pyarrow>=14.0",
         "PyStemmer>=2.2",
         "scipy>=1.10",
-        "sparse_dot_topn>=1.1",
         "spacy>=3.7,<4.0",
         "thinc>=8.2,<9.0",
         "tokenizers>=0.19",

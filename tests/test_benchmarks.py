@@ -132,6 +132,23 @@ def test_memory_stands_still_while_names_are_ever_new(tmp_path: Path):
     assert found["encode_first_mib"] + found["pipe_first_mib"] <= 150  # kept once
 
 
+def test_a_new_mention_takes_what_its_stages_take(tmp_path: Path):
+    concepts, lm = write_concepts(tmp_path / "kb"), write_lm(tmp_path / "lm")
+    build_pipeline(lm=lm, concepts=concepts, lang="en", engine="usearch").to_disk(
+        tmp_path / "pipeline"
+    )
+    found = figures(
+        "benchmarks.new_mention", tmp_path / "pipeline", "--mentions", "5", "--precision", "bf16"
+    )
+    assert found["precision"] == "bf16"
+    assert 0 < found["mentions"] <= 5
+    parts = ("encode", "grams", "dense", "rest")
+    for stage in ("find", *parts, "link"):
+        assert 0 < found[stage]["p50_ms"] <= found[stage]["p90_ms"]
+    whole = sum(found[part]["p50_ms"] for part in parts)
+    assert whole == pytest.approx(found["link"]["p50_ms"], rel=0.5)
+
+
 def test_mentions_are_read_as_fast_in_scripts_without_spaces():
     found = figures("benchmarks.mention_speed", "--quick")
     rates = found["characters_per_s"]

@@ -1,8 +1,8 @@
 """A transformer's layers for inference on a CPU, their weights in the order that oneDNN computes with.
 
 Else oneDNN puts them in order at every call, which for one short name takes a quarter of the time.
-A layer is nothing but the operators that it needs, and keys and values are one of them: a fifth of
-the time of what is left goes by in Python between torch's modules.
+A layer is nothing but the operators that it needs, queries, keys and values one of them: a fifth of
+the time that is left would go by in Python between torch's modules.
 """
 
 from typing import Any
@@ -61,8 +61,12 @@ class _OrderedLayers:
         return type(None), ()
 
     def _present(self) -> list[tuple[int, int]]:
-        every = (weight for held in self._weights for weight in held.values())
-        return [(weight.data_ptr(), weight._version) for weight in every if weight is not None]
+        return [
+            (weight.data_ptr(), weight._version)
+            for held in self._weights
+            for weight in held.values()
+            if weight is not None
+        ]
 
 
 class OrderedLayer:
@@ -71,8 +75,7 @@ class OrderedLayer:
     def __init__(self, layer: Any) -> None:
         attention, output = layer.attention.self, layer.attention.output
         self._heads = attention.num_attention_heads
-        self._queries = _Ordered(attention.query)
-        self._keys_values = _Ordered(attention.key, attention.value)
+        self._projections = _Ordered(attention.query, attention.key, attention.value)
         self._context = _Ordered(output.dense)
         self._inner = _Ordered(layer.intermediate.dense)
         self._activation = layer.intermediate.intermediate_act_fn
@@ -81,9 +84,11 @@ class OrderedLayer:
 
     def __call__(self, rows: Tensor, row_shapes: Shapes, hidden: Tensor, shapes: Shapes) -> Tensor:
         """Return the layer's output for `rows` (r, d), tokens that attend to `hidden` (t, d)."""
-        keys, values = self._keys_values(hidden).chunk(2, dim=1)
+        queries, keys, values = self._projections(hidden).chunk(3, dim=1)
+        if rows is not hidden:
+            queries, _, _ = self._projections(rows).chunk(3, dim=1)
         runs = zip(
-            runs_of(self._queries(rows), row_shapes),
+            runs_of(queries, row_shapes),
             runs_of(keys, shapes),
             runs_of(values, shapes),
             strict=True,

@@ -61,22 +61,22 @@ class AliasIndex:
         self.base = base
         self.table = ConceptTable.open(path / "concepts", checksums=False)
         self.strings: pa.Array = read_arrow(path / "strings.arrow").column(0).combine_chunks()
-        self.indptr = np.load(path / "postings_indptr.npy", mmap_mode="r")
-        self.postings = np.load(path / "postings.npy", mmap_mode="r")
+        self.indptr = _mapped(path / "postings_indptr.npy")
+        self.postings = _mapped(path / "postings.npy")
         self.lexical: LexicalIndex = LexicalIndex.open(
             path / "lexical", base=base.lexical if base else None
         )
-        self.vector_indptr = np.load(path / "vector_indptr.npy", mmap_mode="r")
-        self.vector_strings = np.load(path / "vector_strings.npy", mmap_mode="r")
-        self.string_vectors = np.load(path / "string_vectors.npy", mmap_mode="r")
+        self.vector_indptr = _mapped(path / "vector_indptr.npy")
+        self.vector_strings = _mapped(path / "vector_strings.npy")
+        self.string_vectors = _mapped(path / "string_vectors.npy")
         languages = self.table.column("aliases", "language")
         names = languages.dictionary.to_pylist()
         count = len(self.vector_indptr) - 1
         self.bias: LanguageBias = base.bias if base else LanguageBias.open(path, names, count=count)
         self._languages = self.bias.codes(names)
         self._language_of = languages.indices.to_numpy(zero_copy_only=True)
-        self.keys = np.load(path / "keys.npy", mmap_mode="r")
-        self.key_rows = np.load(path / "key_rows.npy", mmap_mode="r")
+        self.keys = _mapped(path / "keys.npy")
+        self.key_rows = _mapped(path / "key_rows.npy")
 
     @classmethod
     def open(
@@ -240,3 +240,8 @@ class AliasIndex:
     def alias_rows(self, string: int) -> np.ndarray:
         """Return the rows in the concept table's aliases of a string, int32."""
         return self.postings[self.indptr[string] : self.indptr[string + 1]]
+
+
+def _mapped(path: Path) -> np.ndarray:
+    """Map an array; as a plain one, of which numpy takes rows three times as fast."""
+    return np.load(path, mmap_mode="r").view(np.ndarray)

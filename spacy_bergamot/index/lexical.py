@@ -11,7 +11,6 @@ grams and names in compressed rows: indptr.npy, names.npy and weights.npy (float
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,21 +26,17 @@ class LexicalIndex:
     """Exact search by shared character 3-grams; open it with `LexicalIndex.open`."""
 
     def __init__(self, folder: Path, *, base: "LexicalIndex | None" = None) -> None:
-        from scipy.sparse import csr_matrix
-
-        # Copy on write, though nothing is written: the product takes no read-only arrays.
         parts = [
-            np.load(folder / f"{part}.npy", mmap_mode="c").view(np.ndarray)
+            np.load(folder / f"{part}.npy", mmap_mode="r").view(np.ndarray)
             for part in ("grams", "indptr", "names", "weights", "count")
         ]
-        self.grams, indptr, names, weights, count = parts
-        self._unknown = float(_idf(np.zeros(1), int(count))[0])
-        self.idf = _idf(np.diff(indptr), int(count))
+        self.grams, self._indptr, self._names, self._weights, count = parts
+        self._count = int(count)
+        self._unknown = float(_idf(np.zeros(1), self._count)[0])
+        self.idf = _idf(np.diff(self._indptr), self._count)
         self._base = base
         if base is not None:
             self.idf = base.idf_of(self.grams)
-        self._matrix = csr_matrix((len(self.grams), int(count)), dtype=np.float32)
-        self._matrix.indptr, self._matrix.indices, self._matrix.data = indptr, names, weights
 
     @classmethod
     def open(cls, folder: Path, *, base: "LexicalIndex | None" = None) -> "LexicalIndex":
@@ -122,59 +117,47 @@ class LexicalIndex:
         names (list[str]): In normal form. Names that share no gram are never returned, nor those
             that score less than `smallest`.
         """
-        from sparse_dot_topn import sp_matmul_topn
+        return [self._nearest(name, k, smallest) for name in names]
 
-        if not names:
-            return []
-        queries = self._queries(names)
-        # sparse_dot_topn copies the numbers of both matrices: give it the rows that count alone.
-        asked = np.unique(queries.indices)
-        found = sp_matmul_topn(
-            queries[:, asked], self._matrix[asked], top_n=k, threshold=smallest, sort=True
-        )
-        results = []
-        for start, stop in zip(found.indptr[:-1], found.indptr[1:], strict=True):
-            ids, scores = found.indices[start:stop], found.data[start:stop]
-            order = np.lexsort((ids, -scores))
-            results.append((ids[order].astype(np.int64), np.minimum(scores[order], 1)))
-        return results
+    def _nearest(self, name: str, k: int, smallest: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return ids (int64) and scores (float32) of the names that score most."""
+        scores = np.zeros(self._count, dtype=np.float32)
+        for row, weight in self._rows(name):
+            scores[self._names[row]] += weight * self._weights[row]
+        ids = np.flatnonzero(scores >= max(smallest, np.finfo(np.float32).tiny))
+        found = scores[ids]
+        if len(ids) > k:
+            best = found >= np.partition(found, -k)[-k]
+            ids, found = ids[best], found[best]
+        order = np.lexsort((ids, -found))[:k]
+        return ids[order], np.minimum(found[order], 1)
 
     def cosines(self, name: str, ids: np.ndarray) -> np.ndarray:
         """Return the scores, float32 (n,), of a name in normal form and some indexed names.
 
         ids (int64 (n,)): Their rows.
         """
+        scores = np.zeros(len(ids), dtype=np.float32)
+        ids = ids.astype(self._names.dtype)  # else numpy converts every row that it searches
+        for row, weight in self._rows(name):
+            owners = self._names[row]  # ascending
+            places = np.minimum(np.searchsorted(owners, ids), len(owners) - 1)
+            there = owners[places] == ids
+            scores[there] += weight * self._weights[row][places[there]]
+        return np.minimum(scores, 1)
+
+    def _rows(self, name: str) -> Iterator[tuple[slice, np.float32]]:
+        """Yield the row of each known gram of a name, and its weight in the name's vector.
+
+        Unknown grams count in the vector's length.
+        """
         keys = np.unique(gram_keys([name])[0])
         positions, known = self._positions(keys)
         norm = self._norm(positions, known) if self._base is None else self._base.norm(keys)
-        scores = np.zeros(len(ids), dtype=np.float32)
-        matrix = self._matrix
-        for position in positions[known]:
-            row = slice(matrix.indptr[position], matrix.indptr[position + 1])
-            owners = matrix.indices[row]  # ascending
-            places = np.minimum(np.searchsorted(owners, ids), len(owners) - 1)
-            there = owners[places] == ids
-            scores[there] += self.idf[position] * matrix.data[row][places[there]]
-        return np.minimum(scores / max(norm, 1e-12), 1)
-
-    def _queries(self, names: Sequence[str]) -> Any:
-        """Return the matrix of names and grams; unknown grams count in a name's norm."""
-        from scipy.sparse import csr_matrix
-
-        columns, values, indptr = [], [], [0]
-        for name in names:
-            keys = np.unique(gram_keys([name])[0])
-            positions, known = self._positions(keys)
-            norm = self._norm(positions, known) if self._base is None else self._base.norm(keys)
-            positions = positions[known]
-            columns.append(positions)
-            values.append(self.idf[positions] / max(norm, 1e-12))
-            indptr.append(indptr[-1] + len(positions))
-        number = self._matrix.indices.dtype
-        shape = (len(names), len(self.grams))
-        parts = (np.concatenate(values), np.concatenate(columns).astype(number))
-        made = csr_matrix((*parts, np.array(indptr, dtype=number)), shape=shape, dtype=np.float32)
-        return made
+        positions = positions[known]
+        weights = self.idf[positions] / np.float32(max(norm, 1e-12))
+        starts, stops = self._indptr[positions], self._indptr[positions + 1]
+        yield from zip(map(slice, starts.tolist(), stops.tolist()), weights, strict=True)
 
 
 def _count(names: pa.Array) -> tuple[np.ndarray, np.ndarray]:

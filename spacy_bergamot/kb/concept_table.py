@@ -247,7 +247,9 @@ class ConceptTable:
 
     def span_of(self, table: str, row: int) -> range:
         """Return the rows of `table` that belong to the concept in `row`."""
-        start, end = np.searchsorted(self.keys(table), [row, row + 1])
+        keys = self.keys(table)
+        # Of the column's own type: else numpy converts the column, whole, at every call.
+        start, end = np.searchsorted(keys, np.array([row, row + 1], dtype=keys.dtype))
         return range(int(start), int(end))
 
     def related(self, row: int, *, rels: Iterable[str] = ()) -> list[tuple[str, str, int]]:

@@ -15,6 +15,7 @@ from spacy_bergamot.text import normalize
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
 
     from spacy_bergamot.index.alias_index import AliasIndex
     from spacy_bergamot.pipeline.linker import BergamotLinker
@@ -36,12 +37,12 @@ def speed_facts(nlp: "Language", linker: "BergamotLinker", *, seed: int = 0) -> 
     the knowledge base has too few names.
     """
     index = linker.parts.index
-    pairs = list(islice(_misspelt(index, seed), MENTIONS + _WARM_UP))
+    pairs = list(islice(misspelt(index, seed), MENTIONS + _WARM_UP))
     if len(pairs) < LEAST + _WARM_UP:
         return {}
     device = linker.parts.encoder.device
     clock = time.process_time if device == "cpu" else time.perf_counter
-    with _one_core():
+    with one_core():
         new = [_timed(nlp, linker, text, clock) for text, _ in pairs][_WARM_UP:]
         known = [_timed(nlp, linker, name, clock) for _, name in pairs][_WARM_UP:]
     return {
@@ -65,7 +66,7 @@ def processor() -> str:
     return next(names, "") or platform.machine()
 
 
-def _misspelt(index: "AliasIndex", seed: int) -> Iterator[tuple[str, str]]:
+def misspelt(index: "AliasIndex", seed: int) -> Iterator[tuple[str, str]]:
     """Yield names with two neighbouring letters exchanged that are no names, and the names."""
     rows = list(range(len(index)))
     random.Random(seed).shuffle(rows)
@@ -86,10 +87,8 @@ def _exchanged(name: str) -> str:
     return ""
 
 
-def _timed(
-    nlp: "Language", linker: "BergamotLinker", mention: str, clock: Callable[[], float]
-) -> float:
-    """Return the milliseconds that a document of one mention takes."""
+def marked(nlp: "Language", linker: "BergamotLinker", mention: str) -> "Doc":
+    """Return a document that is one mention."""
     doc = nlp.make_doc(mention)
     span = doc[:]
     span.label_ = "MENTION"
@@ -97,13 +96,22 @@ def _timed(
         doc.spans[linker.settings.spans_key] = [span]
     else:
         doc.set_ents([span])
+    return doc
+
+
+def _timed(
+    nlp: "Language", linker: "BergamotLinker", mention: str, clock: Callable[[], float]
+) -> float:
+    """Return the milliseconds that a document of one mention takes."""
+    doc = marked(nlp, linker, mention)
     start = clock()
     linker(doc)
     return 1000 * (clock() - start)
 
 
 @contextmanager
-def _one_core() -> Iterator[None]:
+def one_core() -> Iterator[None]:
+    """Let torch use one thread."""
     import torch
 
     before = torch.get_num_threads()

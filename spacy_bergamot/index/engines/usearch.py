@@ -97,17 +97,11 @@ class UsearchEngine:
         check_queries(vectors, self.dim)
         rows = np.full((len(vectors), k), -1, dtype=np.int64)
         scores = np.full((len(vectors), k), -1, dtype=np.float32)
-        if not len(vectors):
-            return rows, scores
-        # At least two queries: for one, usearch answers in another shape.
-        asked = vectors if len(vectors) > 1 else np.repeat(vectors, 2, axis=0)
-        if self.index.dtype == import_usearch().ScalarKind.I8:
-            asked = to_8_bits(asked)
-        found = self.index.search(asked, min(k, self.count), threads=1)
-        for number in range(len(vectors)):
-            size = int(found.counts[number])
-            rows[number, :size] = found.keys[number, :size]
-            scores[number, :size] = 1 - found.distances[number, :size]
+        eight = self.index.dtype == import_usearch().ScalarKind.I8
+        for number, asked in enumerate(to_8_bits(vectors) if eight else vectors):
+            found = self.index.search(asked, min(k, self.count), threads=1)
+            rows[number, : len(found)] = found.keys
+            scores[number, : len(found)] = 1 - found.distances
         return rows, scores
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
