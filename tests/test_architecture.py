@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from confection import Config
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
@@ -145,6 +146,19 @@ def test_every_dependency_of_the_project_is_made_or_tracked():
     for name, steps in project["workflows"].items():
         assert set(steps) <= commands.keys()
         assert name not in commands  # spaCy refuses a name that is both
+
+
+def test_the_small_pipeline_is_the_other_but_for_its_index():
+    linker, small = (
+        Config().from_disk(ROOT / f"configs/{name}.cfg", interpolate=False)
+        for name in ("linker", "small_linker")
+    )
+    indexes = [
+        config["initialize"]["components"]["bergamot_linker"]["index"] for config in (linker, small)
+    ]
+    assert [index.pop("engine") for index in indexes] == ["nmslib", "usearch"]
+    assert indexes[1].pop("settings") == {"dtype": "i8", "m": 16}
+    assert linker == small
 
 
 def test_modules_stay_small():

@@ -1,4 +1,4 @@
-"""A transformer's layers for inference on a CPU, their weights in the order that oneDNN computes with.
+"""A transformer's layers for inference on a CPU: weights in the order that oneDNN computes with.
 
 Else oneDNN puts them in order at every call, which for one short name takes a quarter of the time.
 A layer is nothing but the operators that it needs, queries, keys and values one of them: a fifth of
@@ -57,7 +57,7 @@ class _OrderedLayers:
         return self._state == self._present()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Leave nothing to a copy of the model: oneDNN's tensors can be neither copied nor saved."""
+        """Leave nothing to a copy of the model: oneDNN's tensors cannot be copied."""
         return type(None), ()
 
     def _present(self) -> list[tuple[int, int]]:

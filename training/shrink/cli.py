@@ -13,7 +13,10 @@ def shrink_cli(
     lm: Annotated[Path, typer.Argument(help="Language model folder, such as models/train/lm")],
     output: Annotated[Path, typer.Argument(help="Folder for the smaller one")],
     names: Annotated[
-        Path | None, typer.Option(help="Concept table whose names are to keep their vectors")
+        Path | None,
+        typer.Option(
+            help="Concept table whose names are to keep their vectors; without a cut all do"
+        ),
     ] = None,
     text: Annotated[
         list[Path] | None,
@@ -21,7 +24,7 @@ def shrink_cli(
     ] = None,
     script: Annotated[
         list[str] | None,
-        typer.Option(help="Script whose pieces all stay, such as thai, hangul; repeatable"),
+        typer.Option(help="Script whose pieces all stay: thai, or thai,hangul; repeatable"),
     ] = None,
     dtype: Annotated[
         str,
@@ -38,16 +41,18 @@ def shrink_cli(
         ),
     ] = None,
     size: Annotated[
-        int | None,
-        typer.Option(help="Pieces of a cut vocabulary; else as many as names and texts use"),
-    ] = None,
+        int,
+        typer.Option(min=0, help="Pieces of a cut vocabulary; 0, as many as names and texts use"),
+    ] = 0,
 ) -> None:
     """Write a smaller copy of a language model: half precision, and fewer pieces of words.
 
     TextEncoder computes in the precision that it is asked for, whatever is on disk.
     """
     kind = vocabulary or ("cut" if names or text else "keep")
-    made = Vocabulary(kind, names=names, texts=text or (), scripts=script or (), size=size)
+    scripts = [one for several in script or () for one in several.split(",") if one]
+    cut = names if kind == "cut" else None
+    made = Vocabulary(kind, names=cut, texts=text or (), scripts=scripts, size=size or None)
     facts = shrink(lm, output, dtype=dtype, vocabulary=made)
     typer.echo(
         f"{facts['pieces_before']} to {facts['pieces']} pieces, "

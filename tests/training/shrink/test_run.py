@@ -157,6 +157,24 @@ def test_the_command_says_what_became_smaller(unigram: Path, concepts: Path, tmp
     ).tokenizer.get_vocab().keys()
 
 
+def test_a_project_asks_for_a_cut_or_none_by_one_word(
+    unigram: Path, concepts: Path, tmp_path: Path
+):
+    """`project.yml` always names the concept table; without a cut all of its names stay."""
+    pieces = {}
+    for kind, script, size in (
+        ("keep", "", 0), ("cut", "", 0), ("cut", "thai,cyrillic", 0), ("cut", "thai", 120)
+    ):  # fmt: skip
+        arguments = ["--names", concepts, "--vocabulary", kind, "--script", script, "--size", size]
+        output = tmp_path / f"{kind}{script}{size}"
+        command = ["shrink", unigram, output, *arguments]
+        CliRunner().invoke(app, list(map(str, command)), catch_exceptions=False)
+        pieces[kind, script, size] = TextEncoder.open(output).tokenizer.get_vocab_size()
+    everything, cut, scripts, sized = pieces.values()
+    assert cut < scripts < everything
+    assert sized == 120
+
+
 def write_bpe(path: Path) -> Path:
     from transformers import BertConfig, BertModel
 
