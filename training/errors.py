@@ -139,6 +139,10 @@ class Errors(KbErrors):
         "Choose bf16 or fp32."
     )
     T237 = "No piece of the vocabulary is in the script '{value}'. Choose one of: {choices}."
+    T250 = (
+        "Word embeddings of the kind {kind} cannot be trained row by row. Set "
+        "training.word_embeddings to trained or frozen."
+    )
     T255 = "There is nothing to make pairs of. Give --pairs, --bitext or --mentions."
     T240 = "{path} has no line with two different names, so no pair. Correct or leave out the file."
     T270 = (

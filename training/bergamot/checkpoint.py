@@ -131,7 +131,7 @@ def _names(model: nn.Module) -> dict[int, str]:
 def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     names = _names(model)
     tensors = {
-        f"{names[id(parameter)]}/{key}": value
+        f"{names[id(parameter)]}/{key}": torch.as_tensor(value)
         for parameter, state in optimizer.state.items()
         for key, value in state.items()
     }
@@ -141,7 +141,8 @@ def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> di
 def _restore_optimizer(
     model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
 ) -> None:
-    """Put every moment back at its parameter; fused AdamW keeps its step counts on the device."""
+    """Put every moment back at its parameter; fused AdamW keeps its step counts on the device,
+    SparseAdam as integers."""
     states: dict[str, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         name, _, field = key.rpartition("/")
@@ -149,5 +150,6 @@ def _restore_optimizer(
     for name, parameter in model.named_parameters():
         if name in states:
             optimizer.state[parameter] = {
-                field: tensor.to(parameter.device) for field, tensor in states[name].items()
+                field: tensor.to(parameter.device) if tensor.is_floating_point() else int(tensor)
+                for field, tensor in states[name].items()
             }

@@ -47,6 +47,7 @@ from training.bergamot.loggers import Write
 from training.bergamot.model import BergamotModel
 from training.bergamot.objectives import Objective
 from training.bergamot.processes import Processes, joined
+from training.bergamot.row_gradients import train_by_rows
 from training.bergamot.token_store import TokenStore
 from training.bergamot.trainer import HALF, Trainer, TrainerSettings
 from training.bergamot.validation import Validation
@@ -274,6 +275,8 @@ class Run:
         lm = open_model(self.base).float()
         if training.word_embeddings == "frozen":
             lm.get_input_embeddings().requires_grad_(False)
+        if training.word_embeddings == "rows":
+            train_by_rows(lm.get_input_embeddings())
         if training.activation_checkpointing:
             lm.gradient_checkpointing_enable({"use_reentrant": False})
         if "adapter" in self.parts:

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from training.bergamot.batches import Batch, Chunk
 from training.bergamot.model import BergamotModel
 from training.bergamot.processes import Processes
+from training.bergamot.row_gradients import row_tables, sum_rows
 
 _HEAD = 0
 """Part number of the graph encoder and the objectives; chunk i is part i + 1."""
@@ -47,7 +48,11 @@ class GradientStep:
         named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
         everywhere = processes.count > 1 or scaler.is_enabled()
         self.tokens = TokenEmbeddings(model.lm.get_input_embeddings(), whole=everywhere)
-        self.lm_parameters = [p for name, p in named if name.startswith("lm.")]
+        self.tables = row_tables(model)
+        by_rows = set(map(id, self.tables))
+        self.lm_parameters = [
+            p for name, p in named if name.startswith("lm.") and id(p) not in by_rows
+        ]
         self.other_parameters = [p for name, p in named if not name.startswith("lm.")]
 
     def __call__(self, batch: Batch, step: int) -> dict[str, Tensor]:
@@ -64,6 +69,8 @@ class GradientStep:
         self.tokens.backward()
         # Each name is encoded by one process; everything else is computed by all of them.
         self.processes.reduce_gradients(self.lm_parameters, mean=False)
+        for table in self.tables if self.processes.count > 1 else ():
+            sum_rows(table, self.processes.count)
         self.processes.reduce_gradients(self.other_parameters, mean=True)
         return {"total": total.detach()} | {key: loss.detach() for key, loss in losses.items()}
 

@@ -29,6 +29,7 @@ from training.bergamot.hard_negatives import NearConcepts
 from training.bergamot.loggers import Write
 from training.bergamot.model import BergamotModel
 from training.bergamot.processes import Processes
+from training.bergamot.row_gradients import clip_gradients
 from training.bergamot.step import GradientStep
 from training.bergamot.validation import Validation, best
 from training.errors import BergamotError, Errors
@@ -58,8 +59,9 @@ class TrainerSettings:
     gradient_cache (bool): Memory of the LM that does not grow with the batch, for one more
         forward pass.
     activation_checkpointing (bool): Keep no activations inside the LM's layers.
-    word_embeddings (str): "trained", or "frozen" as the base has them: of a multilingual model they
-        are most of the weights, and their gradients and moments cost more than its layers.
+    word_embeddings (str): "trained"; "rows", those that a batch has, by SparseAdam, without weight
+        decay; or "frozen" as the base has them: of a multilingual model they are most of the
+        weights, and their gradients and moments cost more than its layers.
     compile (bool): torch.compile the LM.
     explosion (float): Stop when the total is so many times the first logged one; 0 never stops.
     checkpoint_every (int): Steps between checkpoints.
@@ -74,7 +76,7 @@ class TrainerSettings:
     autocast: Autocast = "none"
     gradient_cache: bool = False
     activation_checkpointing: bool = False
-    word_embeddings: Literal["trained", "frozen"] = "trained"
+    word_embeddings: Literal["trained", "rows", "frozen"] = "trained"
     compile: bool = False
     explosion: float = 20.0
     checkpoint_every: int = 500
@@ -202,7 +204,7 @@ class Trainer:
         losses = self.gradients(batch.to(self.device), step)
         self.scaler.unscale_(self.optimizer)
         limit = self.settings.clip or math.inf
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
+        norm = clip_gradients(self.model.parameters(), limit)
         self.scaler.step(self.optimizer)
         self.scaler.update()
         return losses, norm
