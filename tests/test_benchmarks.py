@@ -55,6 +55,17 @@ def test_gradients_of_the_objectives_at_two_steps(tmp_path: Path):
     assert found["0"]["text"]["loss"] != found["2"]["text"]["loss"]
 
 
+def test_word_embeddings_trained_in_three_ways(tmp_path: Path):
+    release, corpus = ROOT / "assets/sample/META", tmp_path / "corpus"
+    preprocess = [sys.executable, "-m", "training", "preprocess", release, corpus]
+    subprocess.run(preprocess, cwd=ROOT, check=True, capture_output=True)
+    small = ["text_encoder.hidden=16", "text_encoder.layers=1", "text_encoder.heads=2"]
+    config = "configs/train/tiny.cfg"
+    found = figures("benchmarks.word_embeddings", config, corpus / "train", *small, "--steps", "1")
+    assert list(found) == ["trained", "rows", "frozen"]
+    assert all(value > 0 for way in found.values() for value in way.values())
+
+
 def test_names_are_tokenised_together_into_few_bytes(tmp_path: Path):
     words = ["fever", "pain", "of", "the", "head", "and", "neck", "acute", "chronic", "left"]
     lines = [f"C||{' '.join(some)}" for some in itertools.permutations(words, 4)]
