@@ -105,17 +105,15 @@ class _Ordered:
     """Linear layers of the same input as one."""
 
     def __init__(self, *parts: Any) -> None:
+        self._linear = torch.ops.mkldnn._linear_pointwise.default
         weight = torch.cat([part.weight.detach() for part in parts])
         self._weight = torch.ops.mkldnn._reorder_linear_weight(weight, LEAST_ROWS)
         self._bias = torch.cat([part.bias.detach() for part in parts])
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Return the output, new memory."""
-        made: Tensor = _LINEAR(rows, self._weight, self._bias, "none", [], "")
+        made: Tensor = self._linear(rows, self._weight, self._bias, "none", [], "")
         return made
-
-
-_LINEAR = torch.ops.mkldnn._linear_pointwise.default if mkldnn.is_available() else None
 
 
 def _of_norm(norm: Any) -> tuple[Any, ...]:

@@ -1,6 +1,5 @@
 """Texts laid end to end, without padding: texts of equal length are a run, taken together."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor, cat
@@ -10,7 +9,7 @@ Shapes = list[tuple[int, int]]
 """Texts, and tokens a text, of every run."""
 
 
-def stacked(parts: Sequence[Tensor], rows: int) -> Tensor:
+def stacked(parts: list[Tensor], rows: int) -> Tensor:
     """Return parts (n, width) on end, followed by zeros up to `rows`."""
     missing = rows - sum(map(len, parts))
     if missing:

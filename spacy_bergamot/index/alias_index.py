@@ -37,7 +37,7 @@ from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import checked_manifest, files_fingerprint, write_manifest
 
 KIND = "alias-index"
-VERSION = 3
+VERSION = 4
 _FIELDS = {"lm_fingerprint": str, "engine": str, "dim": int, "release": list}
 _FIELDS |= dict.fromkeys(("strings", "vectors", "aliases", "concepts"), int)
 

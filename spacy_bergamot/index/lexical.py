@@ -6,7 +6,7 @@ Words are padded with a space on both sides and grams lie within a word, as in s
 the cosine of their TF-IDF vectors.
 
 A folder, memory-mapped: grams.npy (three code points in one uint64, sorted), and the matrix of
-grams and names in compressed rows: indptr.npy, names.npy and weights.npy (float32, idf / |s|).
+grams and names in compressed rows: indptr.npy and names.npy; lengths.npy has |s| (float32).
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,12 +28,12 @@ class LexicalIndex:
     def __init__(self, folder: Path, *, base: "LexicalIndex | None" = None) -> None:
         parts = [
             np.load(folder / f"{part}.npy", mmap_mode="r").view(np.ndarray)
-            for part in ("grams", "indptr", "names", "weights", "count")
+            for part in ("grams", "indptr", "names", "lengths")
         ]
-        self.grams, self._indptr, self._names, self._weights, count = parts
-        self._count = int(count)
-        self._unknown = float(_idf(np.zeros(1), self._count)[0])
-        self.idf = _idf(np.diff(self._indptr), self._count)
+        self.grams, self._indptr, self._names, self._lengths = parts
+        count = len(self._lengths)
+        self._unknown = float(_idf(np.zeros(1), count)[0])
+        self.idf = _idf(np.diff(self._indptr), count)
         self._base = base
         if base is not None:
             self.idf = base.idf_of(self.grams)
@@ -48,7 +48,7 @@ class LexicalIndex:
         """Index names in normal form; a name's id is its row.
 
         Grams of fewer than one name in 300,000 are left out. The index is written where it is
-        mapped, 8 bytes for a gram of a name; in memory are the grams of 200,000 names at a time.
+        mapped, 4 bytes for a gram of a name; in memory are the grams of 200,000 names at a time.
 
         base (LexicalIndex | None): Index whose weights of grams are taken, so that scores of both
             compare.
@@ -62,7 +62,7 @@ class LexicalIndex:
         indptr = np.concatenate([[0], np.cumsum(total)]).astype(number)
         idf = _idf(total, len(names)) if base is None else base.idf_of(grams)
         owned = mapped_array(folder / "names.npy", number, (size,))
-        weights = mapped_array(folder / "weights.npy", np.float32, (size,))
+        lengths = np.ones(len(names), dtype=np.float32)
         place = indptr[:-1].astype(np.int64)
         for keys, owners in _chunks(names):
             positions = np.searchsorted(grams, keys)
@@ -72,20 +72,20 @@ class LexicalIndex:
             if not len(owners):
                 continue
             lowest = int(owners[0])
-            norms = np.sqrt(np.bincount(owners - lowest, idf[positions].astype(float) ** 2))
+            squares = np.bincount(owners - lowest, idf[positions].astype(float) ** 2)
+            has = np.flatnonzero(squares)
+            lengths[base + has] = np.sqrt(squares[has])
             order = np.argsort(positions, kind="stable")
             positions, owners = positions[order], owners[order]
             distinct, start, count = np.unique(positions, return_index=True, return_counts=True)
             within = np.arange(len(positions)) - np.repeat(start, count)
             target = np.repeat(place[distinct], count) + within
             owned[target] = owners
-            weights[target] = idf[positions] / norms[owners - lowest]
             place[distinct] += count
         owned.flush()
-        weights.flush()
         np.save(folder / "grams.npy", grams)
         np.save(folder / "indptr.npy", indptr)
-        np.save(folder / "count.npy", np.array(len(names)))
+        np.save(folder / "lengths.npy", lengths)
 
     def idf_of(self, grams: np.ndarray) -> np.ndarray:
         """Return the weights of some grams, float32."""
@@ -121,13 +121,14 @@ class LexicalIndex:
 
     def _nearest(self, name: str, k: int, smallest: float) -> tuple[np.ndarray, np.ndarray]:
         """Return ids (int64) and scores (float32) of the names that score most."""
-        scores = np.zeros(self._count, dtype=np.float32)
+        scores = np.zeros(len(self._lengths), dtype=np.float32)
         for row, weight in self._rows(name):
-            scores[self._names[row]] += weight * self._weights[row]
-        ids = np.flatnonzero(scores >= max(smallest, np.finfo(np.float32).tiny))
+            scores[self._names[row]] += weight
+        scores /= self._lengths
+        ids = np.flatnonzero((scores >= smallest) & (scores > 0))
         found = scores[ids]
         if len(ids) > k:
-            best = found >= np.partition(found, -k)[-k]
+            best = np.greater_equal(found, np.partition(found, -k)[-k])
             ids, found = ids[best], found[best]
         order = np.lexsort((ids, -found))[:k]
         return ids[order], np.minimum(found[order], 1)
@@ -143,19 +144,19 @@ class LexicalIndex:
             owners = self._names[row]  # ascending
             places = np.minimum(np.searchsorted(owners, ids), len(owners) - 1)
             there = owners[places] == ids
-            scores[there] += weight * self._weights[row][places[there]]
-        return np.minimum(scores, 1)
+            scores[there] += weight
+        return np.minimum(scores / self._lengths[ids], 1)
 
     def _rows(self, name: str) -> Iterator[tuple[slice, np.float32]]:
-        """Yield the row of each known gram of a name, and its weight in the name's vector.
+        """Yield the row of each known gram of a name, and what it adds to a score, idf² / |q|.
 
-        Unknown grams count in the vector's length.
+        Unknown grams count in |q|.
         """
         keys = np.unique(gram_keys([name])[0])
         positions, known = self._positions(keys)
         norm = self._norm(positions, known) if self._base is None else self._base.norm(keys)
         positions = positions[known]
-        weights = self.idf[positions] / np.float32(max(norm, 1e-12))
+        weights = self.idf[positions] ** 2 / np.float32(max(norm, 1e-12))
         starts, stops = self._indptr[positions], self._indptr[positions + 1]
         yield from zip(map(slice, starts.tolist(), stops.tolist()), weights, strict=True)
 

@@ -60,7 +60,7 @@ class Together(Optimizer):
         for part in parts:
             part.state = self.state
 
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: Any = None) -> Any:
         """Take the step of every part. closure: Not used."""
         for part in self.parts:
             part.step()

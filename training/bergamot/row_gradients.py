@@ -28,13 +28,17 @@ def train_by_rows(embedding: Any) -> None:
 
 def row_tables(model: nn.Module) -> list[nn.Parameter]:
     """Return the tables of a model that are trained row by row."""
-    tables = (part for part in model.modules() if isinstance(part, nn.Embedding) and part.sparse)
-    return [table.weight for table in tables if table.weight.requires_grad]
+    tables = {
+        id(part.weight)
+        for part in model.modules()
+        if isinstance(part, nn.Embedding) and part.sparse and part.weight.requires_grad
+    }
+    return [parameter for parameter in model.parameters() if id(parameter) in tables]
 
 
 def clip_gradients(parameters: Iterable[nn.Parameter], limit: float) -> Tensor:
     """Clip all gradients together to a norm, those of rows as well; return the norm before."""
-    dense = []
+    dense: list[Tensor] = []
     for parameter in parameters:
         gradient = parameter.grad
         if gradient is not None and gradient.is_sparse:
@@ -51,7 +55,7 @@ def sum_rows(parameter: nn.Parameter, count: int) -> None:
     """Add up the gradients of a table's rows over `count` processes, which have other rows each."""
     own = parameter.grad
     if own is None:
-        own = torch.sparse_coo_tensor(size=parameter.shape, device=parameter.device)
+        own = torch.zeros_like(parameter, layout=torch.sparse_coo)
     own = own.coalesce()
     rows = own.indices()[0]
     most = torch.tensor(len(rows), device=rows.device)

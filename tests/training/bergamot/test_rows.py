@@ -112,5 +112,5 @@ def test_several_processes_take_the_steps_of_one(config: Config, tmp_path: Path,
 
 
 def test_embeddings_of_another_kind_are_refused():
-    with pytest.raises(BergamotError, match="T250.*Sequential"):
+    with pytest.raises(BergamotError, match=r"T250.*Sequential"):
         train_by_rows(nn.Sequential())
