@@ -70,7 +70,7 @@ class _OrderedLayers:
 
 
 class OrderedLayer:
-    """One layer of BERT's family; call it as `spacy_bergamot.encoder.packed` calls the module's own."""
+    """One layer of BERT's family, called as `spacy_bergamot.encoder.packed` calls its own."""
 
     def __init__(self, layer: Any) -> None:
         attention, output = layer.attention.self, layer.attention.output

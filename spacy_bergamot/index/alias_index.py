@@ -38,6 +38,7 @@ from spacy_bergamot.storage.manifest import checked_manifest, files_fingerprint,
 
 KIND = "alias-index"
 VERSION = 4
+_ALSO = (3,)  # its 3-grams have weights instead of lengths
 _FIELDS = {"lm_fingerprint": str, "engine": str, "dim": int, "release": list}
 _FIELDS |= dict.fromkeys(("strings", "vectors", "aliases", "concepts"), int)
 
@@ -95,7 +96,7 @@ class AliasIndex:
         path = Path(path)
         # The engine loads while the files are hashed: either takes as long as the other.
         with checked_manifest(
-            path, kind=KIND, version=VERSION, fields=_FIELDS, checksums=checksums
+            path, kind=KIND, version=VERSION, also=_ALSO, fields=_FIELDS, checksums=checksums
         ) as manifest:
             if manifest.get("components"):
                 raise BergamotError(Errors.B044, path=path)

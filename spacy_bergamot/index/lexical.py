@@ -7,6 +7,7 @@ the cosine of their TF-IDF vectors.
 
 A folder, memory-mapped: grams.npy (three code points in one uint64, sorted), and the matrix of
 grams and names in compressed rows: indptr.npy and names.npy; lengths.npy has |s| (float32).
+Earlier ones have instead weights.npy, idf / |s| of every gram of a name, and count.npy.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from spacy_bergamot.storage.files import mapped_array
 
 _CHUNK = 200_000
 _SPACE = 0x20
+_LENGTHS = "lengths.npy"
 _PER_GRAM_NAME = 300_000  # names for which one more occurrence is asked of a gram
 
 
@@ -26,17 +28,21 @@ class LexicalIndex:
     """Exact search by shared character 3-grams; open it with `LexicalIndex.open`."""
 
     def __init__(self, folder: Path, *, base: "LexicalIndex | None" = None) -> None:
-        parts = [
-            np.load(folder / f"{part}.npy", mmap_mode="r").view(np.ndarray)
-            for part in ("grams", "indptr", "names", "lengths")
-        ]
-        self.grams, self._indptr, self._names, self._lengths = parts
-        count = len(self._lengths)
+        self.grams, self._indptr, self._names = (
+            _mapped(folder / f"{part}.npy") for part in ("grams", "indptr", "names")
+        )
+        earlier = (folder / "weights.npy").is_file()
+        count = int(np.load(folder / "count.npy")) if earlier else len(_mapped(folder / _LENGTHS))
         self._unknown = float(_idf(np.zeros(1), count)[0])
-        self.idf = _idf(np.diff(self._indptr), count)
+        counts = np.diff(self._indptr)
+        self.idf = _idf(counts, count) if base is None else base.idf_of(self.grams)
         self._base = base
-        if base is not None:
-            self.idf = base.idf_of(self.grams)
+        if earlier:  # weights are idf / |s|
+            self._lengths = np.ones(count, dtype=np.float32)
+            weights = _mapped(folder / "weights.npy")
+            self._lengths[self._names] = np.repeat(self.idf, counts) / weights
+        else:
+            self._lengths = _mapped(folder / _LENGTHS)
 
     @classmethod
     def open(cls, folder: Path, *, base: "LexicalIndex | None" = None) -> "LexicalIndex":
@@ -74,7 +80,7 @@ class LexicalIndex:
             lowest = int(owners[0])
             squares = np.bincount(owners - lowest, idf[positions].astype(float) ** 2)
             has = np.flatnonzero(squares)
-            lengths[base + has] = np.sqrt(squares[has])
+            lengths[lowest + has] = np.sqrt(squares[has])
             order = np.argsort(positions, kind="stable")
             positions, owners = positions[order], owners[order]
             distinct, start, count = np.unique(positions, return_index=True, return_counts=True)
@@ -85,7 +91,7 @@ class LexicalIndex:
         owned.flush()
         np.save(folder / "grams.npy", grams)
         np.save(folder / "indptr.npy", indptr)
-        np.save(folder / "lengths.npy", lengths)
+        np.save(folder / _LENGTHS, lengths)
 
     def idf_of(self, grams: np.ndarray) -> np.ndarray:
         """Return the weights of some grams, float32."""
@@ -159,6 +165,10 @@ class LexicalIndex:
         weights = self.idf[positions] ** 2 / np.float32(max(norm, 1e-12))
         starts, stops = self._indptr[positions], self._indptr[positions + 1]
         yield from zip(map(slice, starts.tolist(), stops.tolist()), weights, strict=True)
+
+
+def _mapped(path: Path) -> np.ndarray:
+    return np.load(path, mmap_mode="r").view(np.ndarray)
 
 
 def _count(names: pa.Array) -> tuple[np.ndarray, np.ndarray]:

@@ -84,16 +84,19 @@ def checked_manifest(
     *,
     kind: str,
     version: int,
+    also: tuple[int, ...] = (),
     fields: Fields | None = None,
     checksums: bool = True,
 ) -> Iterator[dict[str, Any]]:
     """Yield a manifest while its files are hashed in threads; the rest is as in `read_manifest`.
 
+    also (tuple[int, ...]): Earlier versions that are read too.
+
     The block may load the files, and use nothing of them: a changed one is refused when the block
     is left, also where the block failed on it.
     """
     folder = Path(folder)
-    manifest = _parsed(folder, kind=kind, version=version, fields=fields)
+    manifest = _parsed(folder, kind=kind, version=version, also=also, fields=fields)
     files: dict[str, dict[str, Any]] = manifest["files"]
     for name, entry in files.items():
         _check_size(folder, name, entry["bytes"])
@@ -134,6 +137,7 @@ def _parsed(
     *,
     kind: str | None = None,
     version: int | None = None,
+    also: tuple[int, ...] = (),
     fields: Fields | None = None,
 ) -> dict[str, Any]:
     """Read a manifest and check all of it but the files; None takes any kind or version."""
@@ -152,7 +156,7 @@ def _parsed(
     found, number = manifest["kind"], manifest["format_version"]
     if kind not in (None, found):
         raise BergamotError(Errors.B003, path=folder, found=found[:_LONGEST], expected=kind)
-    if version not in (None, number):
+    if version is not None and number not in (version, *also):
         writer = str(manifest.get("written_by", "unknown"))[:_LONGEST]
         raise BergamotError(Errors.B004, path=folder, found=number, expected=version, writer=writer)
     # One that was written without it is taken as it is.
