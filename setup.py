@@ -9,7 +9,7 @@ version = next(
     if line.startswith("__version__")
 )
 
-KB = ["fastobo>=0.12", "polars>=1.20"]
+KB = ["fastobo>=0.12", "polars>=1.32"]
 TRAIN = [
     *KB,
     "accelerate>=0.30",

@@ -38,9 +38,9 @@ from benchmarks.accuracy import PARTS
 from benchmarks.documents import read_gold
 from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.kb_import.concept_table import build_concept_table
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
-from spacy_bergamot.kb_import.tables import build_concept_table
 from spacy_bergamot.linking.candidates import CandidateGenerator
 from spacy_bergamot.linking.filters import CandidateFilter
 from spacy_bergamot.linking.generators import EnsembleGenerator

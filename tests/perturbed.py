@@ -18,8 +18,8 @@ from typing import NamedTuple
 import spacy
 
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb_import.concept_table import build_concept_table
 from spacy_bergamot.kb_import.filters import Filters
-from spacy_bergamot.kb_import.tables import build_concept_table
 from spacy_bergamot.mentions import BergamotMentions
 from tests.inflections import inflected
 

@@ -14,16 +14,14 @@ from spacy_bergamot.encoder.text_encoder import TextEncoder
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.vector_store import Plan, fill, plan_of
-from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.storage import preflight
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import write_manifest
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from tests.training.conftest import config, training_set  # noqa: F401
-from tests.training.preprocess.conftest import name, relation, write_release
+from tests.training.preprocess.conftest import name, preprocessed, relation, write_release
 from training.bergamot.run import train
-from training.preprocess.buckets import Caps
-from training.preprocess.cli import preprocess
+from training.preprocess.pairs import Caps
 
 Resize = Callable[[int], Path]
 
@@ -80,7 +78,7 @@ def test_preprocessing(disk: Resize, tmp_path: Path):
     meta = write_release(tmp_path / "META", MRCONSO=names, MRREL=relations)
 
     def stage(folder: Path) -> None:
-        preprocess(meta, folder / "corpus", filters=Filters(), caps=Caps(5, 5, 5))
+        preprocessed(meta, folder / "corpus", caps=Caps(5, 5, 5), held_out=0.1)
 
     stage(tmp_path / "whole")
     found = contents(grow_until_it_succeeds(stage, disk, 1.25))

@@ -64,6 +64,11 @@ class Errors(KbErrors):
         "The training records have the labels {labels}; test labels that they lack: {unknown}. "
         "Two labels are needed, and every one of the test records."
     )
+    T156 = "{path} cannot be read as a config: {reason}. Correct the path or the line."
+    T157 = (
+        "{path} has other settings than `preprocess` has options (missing: {missing}; unknown: "
+        "{unknown}). Begin with a copy of configs/preprocess.cfg."
+    )
     T170 = "Unknown variant '{value}'. Choose one of: {choices}."
     T171 = "{path} is of a run with another config. Give another output folder, or remove this one."
     T173 = "'{name}' is a variant's name already. Give the training set {path} another."

@@ -4,10 +4,10 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from spacy_bergamot.kb_import.concept_table import build_concept_table
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from spacy_bergamot.kb_import.release import tables_in
-from spacy_bergamot.kb_import.tables import build_concept_table
 from spacy_bergamot.languages import lat
 from spacy_bergamot.storage.scratch import Scratch
 

@@ -1,21 +1,19 @@
 """Which rows of a release belong in the knowledge base."""
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
-from spacy_bergamot.kb_import.keys import string_bytes, string_lengths
-from spacy_bergamot.text import CONTROLS
 
 SUPPRESSED = ("O", "Y", "E")
-_ALPHANUMERIC = np.array([code < 128 and chr(code).isalnum() for code in range(256)])
+MOST = 1 << 15
+"""Distinct values of a column that repeats: the tables on disk have codes of 16 bits."""
+LETTERS = r"[\p{L}\p{N}]"
+"""Letters and digits of any script, as a regular expression; other strings name nothing."""
 
 
 @dataclass(frozen=True)
@@ -40,52 +38,24 @@ class Filters:
     max_name_length: int = 1000
 
 
-def outside(wanted: tuple[str, ...]) -> Callable[[str], bool]:
-    """Return what tells whether a filter drops a value; an empty filter drops none."""
-    return lambda value: bool(wanted) and value not in wanted
+def outside(column: str, wanted: tuple[str, ...]) -> pl.Expr:
+    """Return whether a filter drops a column's value; an empty filter drops none."""
+    return ~pl.col(column).is_in(wanted) if wanted else pl.lit(False)
 
 
-def without_letters(strings: pa.LargeStringArray) -> np.ndarray:
-    """Tell of strings, none of them empty, which have neither letter nor digit."""
-    starts = np.cumsum(string_lengths(strings)) - string_lengths(strings)
-    found = ~_ALPHANUMERIC[string_bytes(strings)[starts]]
-    if found.any():
-        texts = pl.Series(strings.filter(pa.array(found)))
-        found[found] = ~texts.str.contains(r"[\p{L}\p{N}]").to_numpy()
-    return found
+def without(
+    rows: pl.DataFrame, problems: dict[str, pl.Expr], dropped: Counter[str]
+) -> pl.DataFrame:
+    """Return the rows that have no problem, and count the others by their first.
 
-
-def with_controls(strings: pa.LargeStringArray) -> np.ndarray:
-    """Tell which strings have a control character that no name has."""
-    data = string_bytes(strings)
-    # 0xC2 begins those from U+0080 on, and some signs: a look at the bytes spares most pieces one
-    # at the characters.
-    if not ((data < ord(" ")) | (data == 0x7F) | (data == 0xC2)).any():
-        return np.zeros(len(strings), dtype=bool)
-    return pl.Series(strings).str.contains(CONTROLS).to_numpy()
-
-
-def longer_than(characters: int, strings: pa.LargeStringArray) -> np.ndarray:
-    """Tell which strings have more characters."""
-    found = string_lengths(strings) > characters  # bytes
-    if found.any():
-        found[found] = pc.utf8_length(strings.filter(pa.array(found))).to_numpy() > characters
-    return found
-
-
-def without(problems: dict[str, np.ndarray], dropped: Counter[str]) -> np.ndarray:
-    """Return the rows that have no problem, int64, and count the others by their first.
-
-    problems (dict[str, np.ndarray]): Of every problem which rows have it, bool (rows,).
-    dropped (Counter[str]): Is told how many rows each problem drops.
+    problems (dict[str, pl.Expr]): By name, whether a row has it.
+    dropped (Counter[str]): Gets how many rows each problem drops.
     """
-    sound = np.ones(len(next(iter(problems.values()))), dtype=bool)
-    for problem, found in problems.items():
-        falls = int(np.count_nonzero(found & sound))
-        if falls:
-            dropped[problem] += falls
-            sound &= ~found
-    return np.flatnonzero(sound)
+    first = rows.select(
+        problem=pl.coalesce(pl.when(has).then(pl.lit(name)) for name, has in problems.items())
+    ).to_series()
+    dropped.update(dict(first.drop_nulls().value_counts().iter_rows()))
+    return rows.filter(first.is_null())
 
 
 def require_known(
@@ -99,3 +69,12 @@ def require_known(
         if value not in known:
             choices = ", ".join(sorted(known))
             raise BergamotError(Errors.T110, path=path, what=what, value=value, choices=choices)
+
+
+def require_few(what: str, count: int) -> None:
+    """Refuse a column with more values than the tables on disk can hold.
+
+    RAISES (BergamotError): T114.
+    """
+    if count > MOST:
+        raise BergamotError(Errors.T114, what=what, most=MOST)

@@ -1,112 +1,101 @@
-"""MRREL rows between the concepts of the table."""
+"""MRREL's rows between the concepts of the table."""
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
-from spacy_bergamot.kb.concept_table import SCHEMAS
-from spacy_bergamot.kb_import.filters import Filters, outside, without
-from spacy_bergamot.kb_import.ids import RowFinder, row_finder
-from spacy_bergamot.kb_import.keys import combined, separated, sorted_distinct
+from spacy_bergamot.kb_import.filters import Filters, outside, require_few, without
 from spacy_bergamot.kb_import.rrf import RrfTable
-from spacy_bergamot.kb_import.vocabulary import MOST, NO_LIMIT, Vocabulary
 
 INVERSE_REL = {"PAR": "CHD", "CHD": "PAR", "RB": "RN", "RN": "RB", "AQ": "QB", "QB": "AQ"}
-_LABEL = {"REL": "rel", "RELA": "rela", "SAB": "source"}
-_NAMES = [*_LABEL.values()]
+_LABEL = {"rel": "REL", "rela": "RELA", "source": "SAB"}
+_ROWS = {"head": pl.Int32, "tail": pl.Int32}
 
 
-def relation_table(
+def read_relations(
     rel: RrfTable | None,
-    ids: pl.Series,
+    concepts: pl.Series,
     *,
     filters: Filters,
     add_inverses: bool,
     dropped: Counter[str],
-) -> pa.Table:
+) -> pl.DataFrame:
     """Return head, rel, rela, tail, source: distinct, sorted by head, rel, rela, source, tail.
 
     Head is CUI1, and `rel` and `rela` say what the tail is to it. Rows carry the number of their
-    label until the end: three strings would take four times the memory.
+    label until the end, and are sorted as one number each: strings would take many times as much.
 
-    ids (pl.Series): Of the concepts, whose rows heads and tails are.
+    concepts (pl.Series): Ids (Categorical), whose rows heads and tails are.
     add_inverses (bool): Add every relation the other way round, as UMLS itself stores them.
-    dropped (Counter[str]): Is told how many rows fell, and why.
-    RAISES (BergamotError): As `RrfTable.pieces` does.
+    dropped (Counter[str]): Gets how many rows were dropped, and why.
+    RAISES (BergamotError): As `RrfTable.batches` does, and T114 for too many labels.
     """
-    schema = SCHEMAS["relations"]
-    if rel is None:
-        return schema.empty_table()
-    parts, kinds = _read(rel, row_finder(ids), filters, dropped)
-    labels = _labels(kinds, add_inverses=add_inverses)
-    numbers = kinds.join(labels, on=kinds.columns, how="left", maintain_order="left")
-    label, inverse = (numbers[column].to_numpy() for column in ("label", "inverse"))
-    sizes = len(ids), len(labels), len(ids)
-    keys = np.empty(sum(len(kind) for _, kind, _ in parts) << add_inverses, dtype=np.int64)
-    end = 0
-    for head, kind, tail in parts:
-        start, end = end, end + len(kind)
-        keys[start:end] = combined((head, label[kind], tail), sizes)
-        if add_inverses:
-            start, end = end, end + len(kind)
-            keys[start:end] = combined((tail, inverse[kind], head), sizes)
-    parts.clear()
-    head, label, tail = separated(sorted_distinct(keys), sizes)
-    columns = {"head": head, "tail": tail}
-    columns |= {column: _dictionary(labels[column], label) for column in kinds.columns}
-    return pa.table([columns[field.name] for field in schema], schema=schema)
+    rows = _read(rel, concepts, filters, dropped)
+    labels = _labels(rows["label"].unique(), add_inverses=add_inverses)
+    for name, column in _LABEL.items():
+        require_few(f"{column} of {rel.source if rel else 'MRREL'}", labels[name].n_unique())
+    sizes = len(concepts), labels.height, len(concepts)
+    place = rows_of(labels["label"])
+    head, tail, label = rows["head"].to_numpy(), rows["tail"].to_numpy(), place(rows["label"])
+    del rows
+    keys = np.ravel_multi_index((head, label, tail), sizes)
+    if add_inverses:
+        inverse = place(labels["inverse"])[label]
+        keys = np.concatenate([keys, np.ravel_multi_index((tail, inverse, head), sizes)])
+    keys.sort()
+    head, label, tail = np.unravel_index(keys[np.diff(keys, prepend=-1) > 0], sizes)
+    texts = {name: labels[name].gather(label) for name in _LABEL}
+    return pl.DataFrame({"head": head, "tail": tail, **texts}, schema_overrides=_ROWS)
+
+
+def rows_of(values: pl.Series) -> Callable[[pl.Series], np.ndarray]:
+    """Return what gives the rows, int32, in which values stand; -1 for one that is not there.
+
+    values (pl.Series): Categorical, distinct; the function takes others of the same type.
+    """
+    codes = values.to_physical().to_numpy()
+    rows = np.full(int(codes.max(initial=0)) + 2, -1, dtype=np.int32)
+    rows[codes] = np.arange(len(codes), dtype=np.int32)
+    return lambda column: rows[np.minimum(column.to_physical().to_numpy(), len(rows) - 1)]
 
 
 def _read(
-    rel: RrfTable, find: RowFinder, filters: Filters, dropped: Counter[str]
-) -> tuple[list[tuple[np.ndarray, np.ndarray, np.ndarray]], pl.DataFrame]:
-    """Return heads, kinds and tails of the kept rows, piece by piece, and the kinds' labels."""
-    words = {column: Vocabulary(f"{column} of {rel.source}") for column in ("SUPPRESS", *_LABEL)}
-    triples = Vocabulary("relations", most=NO_LIMIT)
-    suppressed, alien = filters.suppress.__contains__, outside(filters.sources)
-    parts = []
-    for rows in rel.pieces():
-        codes = {column: each.codes(rows.strings(column)) for column, each in words.items()}
-        head, tail = (find(rows.strings(column)) for column in ("CUI1", "CUI2"))
-        problems = {
-            "relations: suppressed": words["SUPPRESS"].apply(suppressed, codes["SUPPRESS"]),
-            "relations: source": words["SAB"].apply(alien, codes["SAB"]),
-            "relations: concept not in the table": (head < 0) | (tail < 0),
-            "relations: from a concept to itself": head == tail,
-        }
-        kept = without(problems, dropped)
-        triple = combined([codes[column][kept] for column in _LABEL], [MOST] * len(_LABEL))
-        parts.append((head[kept], triples.codes(pa.array(triple)), tail[kept]))
-    numbers = separated(np.array(triples.values, dtype=np.int64), [MOST] * len(_LABEL))
-    texts = {
-        name: [words[column].values[code] for code in codes]
-        for (column, name), codes in zip(_LABEL.items(), numbers, strict=True)
+    rel: RrfTable | None, concepts: pl.Series, filters: Filters, dropped: Counter[str]
+) -> pl.DataFrame:
+    """Return head, tail and label (`rel|rela|source`, Categorical) of the rows that are kept."""
+    find = rows_of(concepts)
+    problems = {
+        "relations: suppressed": pl.col("SUPPRESS").is_in(filters.suppress),
+        "relations: source": outside("SAB", filters.sources),
+        "relations: concept not in the table": (pl.col("head") < 0) | (pl.col("tail") < 0),
+        "relations: from a concept to itself": pl.col("head") == pl.col("tail"),
     }
-    return parts, pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
+    label = pl.concat_str(*_LABEL.values(), separator="|").cast(pl.Categorical)
+    parts = [pl.DataFrame(schema={**_ROWS, "label": pl.Categorical})]
+    for rows in rel.batches("CUI1", "REL", "CUI2", "RELA", "SAB", "SUPPRESS") if rel else ():
+        ends = {"head": rows["CUI1"], "tail": rows["CUI2"]}
+        found = {end: pl.Series(find(ids.cast(pl.Categorical))) for end, ids in ends.items()}
+        kept = without(rows.with_columns(**found), problems, dropped)
+        parts.append(kept.select("head", "tail", label=label))
+    return pl.concat(parts)
 
 
-def _dictionary(labels: pl.Series, rows: np.ndarray) -> pa.DictionaryArray:
-    """Return the texts of labels by their rows."""
-    texts = labels.unique().sort()
-    codes = labels.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int16)
-    return pa.DictionaryArray.from_arrays(
-        pa.array(codes[rows]), pa.array(texts.to_list(), pa.string())
-    )
-
-
-def _labels(labels: pl.DataFrame, *, add_inverses: bool) -> pl.DataFrame:
-    """Return the distinct rel, rela and source, sorted, with label (row) and inverse (row)."""
+def _labels(labels: pl.Series, *, add_inverses: bool) -> pl.DataFrame:
+    """Return rel, rela and source (Enum), distinct and sorted, label, and label of the inverse."""
+    fields = pl.col("label").cast(pl.String).str.split_exact("|", 2)
+    table = labels.to_frame("label").select(fields.struct.rename_fields([*_LABEL])).unnest("label")
     if add_inverses:
-        labels = pl.concat([labels, _inverse(labels)]).unique()
-    labels = labels.sort(*_NAMES).with_row_index("label")
-    inverse = _inverse(labels).join(labels, on=_NAMES, how="left", maintain_order="left")
-    return labels.with_columns(inverse=inverse["label"])
+        table = pl.concat([table, table.select(_inverse())]).unique()
+    enums = (pl.col(name).cast(pl.Enum(table[name].unique().sort())) for name in _LABEL)
+    joined = pl.concat_str(*_LABEL, separator="|").cast(pl.Categorical)
+    inverse = pl.concat_str(*_inverse(), separator="|").cast(pl.Categorical)
+    return table.sort([*_LABEL]).select(*enums, label=joined, inverse=inverse)
 
 
-def _inverse(labels: pl.DataFrame) -> pl.DataFrame:
-    """Return the label of every relation the other way round.
+def _inverse() -> list[pl.Expr]:
+    """Return the label of a relation the other way round.
 
     UMLS names inverses by three rules: has_x and x_of, isa and inverse_isa, and so on for what
     is neither; no label has no inverse label.
@@ -123,4 +112,4 @@ def _inverse(labels: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit("has_") + rela.str.strip_suffix("_of"))
         .otherwise(pl.lit("inverse_") + rela)
     )
-    return labels.select(rel=pl.col("rel").replace(INVERSE_REL), rela=turned, source="source")
+    return [pl.col("rel").replace(INVERSE_REL), turned, pl.col("source")]

@@ -66,7 +66,7 @@ class Source:
     @contextmanager
     def _raw(self) -> Iterator[IO[bytes]]:
         if self.member is None:
-            with self.path.open("rb", buffering=0) as stream:
+            with self.path.open("rb") as stream:
                 yield stream
             return
         with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as inside:

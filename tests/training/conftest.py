@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from confection import Config
 
-from spacy_bergamot.kb.concept_table import write_arrow
-from spacy_bergamot.storage.files import atomic_folder
-from spacy_bergamot.storage.manifest import write_manifest
+from training.preprocess.training_set import TrainingSet
 
 CONCEPTS = 60
 
@@ -39,32 +38,26 @@ def write_training_set(path: Path) -> Path:
         if source != target
     )
     homonyms = [
-        [d for d in range(CONCEPTS) if d != c and set(ids[c]) & set(ids[d])]
+        (c, d)
         for c in range(CONCEPTS)
+        for d in range(CONCEPTS)
+        if d != c and set(ids[c]) & set(ids[d])
     ]
-    with atomic_folder(path) as folder:
-        write_arrow(
-            folder / "names.arrow", pa.table({"name": pa.array(strings, pa.large_string())})
-        )
-        _save_csr(folder, "node_names", ids)
-        _save_csr(folder, "homonyms", homonyms)
-        np.save(folder / "pairs.npy", np.array(pairs, dtype=np.int32))
-        targets = np.array([edge[0] for edge in edges])
-        indptr = np.searchsorted(targets, np.arange(CONCEPTS + 1)).astype(np.int64)
-        np.save(folder / "graph_indptr.npy", indptr)
-        np.save(folder / "graph_sources.npy", np.array([e[1] for e in edges], dtype=np.int32))
-        np.save(folder / "graph_relations.npy", np.array([e[2] for e in edges], dtype=np.int32))
-        facts = {"relation_labels": ["PAR", "CHD", "RO"], "n_concepts": CONCEPTS}
-        write_manifest(folder, kind="training-set", version=1, **facts)
+    TrainingSet.write(
+        path,
+        names=pa.array(strings, pa.large_string()),
+        pairs=np.array(pairs, dtype=np.int32),
+        node_names=_rows([(c, n) for c, row in enumerate(ids) for n in row], "concept", "name"),
+        edges=_rows(edges, "target", "source", "relation"),
+        homonyms=_rows(homonyms, "concept", "other"),
+        n_concepts=CONCEPTS,
+        relation_labels=["PAR", "CHD", "RO"],
+    )
     return path
 
 
-def _save_csr(folder: Path, name: str, rows: list[list[int]]) -> None:
-    indptr = np.cumsum([0, *map(len, rows)]).astype(np.int64)
-    np.save(folder / f"{name}_indptr.npy", indptr)
-    np.save(
-        folder / f"{name}.npy", np.array([value for row in rows for value in row], dtype=np.int32)
-    )
+def _rows(rows: list[tuple[int, ...]], *columns: str) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.Int32), orient="row")
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,6 @@ from spacy_bergamot.storage.files import atomic_folder, sha256
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from spacy_bergamot.text import normalize
 from training.bergamot.name_tokens import NameTokenizer
-from training.npy import array_in_parts
 
 KIND = "token-store"
 VERSION = 1
@@ -80,14 +79,15 @@ class TokenStore:
         fast = NameTokenizer(tokenizer)
         lengths = np.zeros(len(names) + 1, dtype=np.int64)
         with atomic_folder(path) as folder:
-            with array_in_parts(folder / "tokens.npy", np.uint16 if small else np.uint32) as write:
-                for start in tqdm(range(0, len(names), _CHUNK), desc="Tokenising", unit=" chunks"):
-                    chunk = names[start : start + _CHUNK]
-                    if settings.lowercase:
-                        chunk = pa.array(map(normalize, chunk.to_pylist()), pa.large_string())
-                    tokens, counts = fast.encode(chunk)
-                    write(tokens)
-                    lengths[start + 1 : start + 1 + len(counts)] = counts
+            parts = [np.empty(0, dtype=np.uint16 if small else np.uint32)]
+            for start in tqdm(range(0, len(names), _CHUNK), desc="Tokenising", unit=" chunks"):
+                chunk = names[start : start + _CHUNK]
+                if settings.lowercase:
+                    chunk = pa.array(map(normalize, chunk.to_pylist()), pa.large_string())
+                tokens, counts = fast.encode(chunk)
+                parts.append(tokens.astype(parts[0].dtype))
+                lengths[start + 1 : start + 1 + len(counts)] = counts
+            np.save(folder / "tokens.npy", np.concatenate(parts))
             np.save(folder / "indptr.npy", np.cumsum(lengths))
             write_manifest(folder, kind=KIND, version=VERSION, made_from=made_from)
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spacy_bergamot.hashing import string_keys
 from spacy_bergamot.storage.files import atomic_file
 from training.corpora.schema import Corpus
 from training.errors import BergamotError, Errors
-from training.preprocess.hashing import string_hashes, uniform
+from training.preprocess.hashing import uniform
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
@@ -50,7 +51,7 @@ def write_docbin(
     for row in corpus.mentions.to_pylist():
         mentions.setdefault(row["document"], []).append(row)
     ids = corpus.documents["document"].combine_chunks()
-    held = uniform(string_hashes(ids)) < (share if dev else 0.0)
+    held = uniform(string_keys(ids.to_pylist())) < (share if dev else 0.0)
     bins = {target: DocBin(store_user_data=True) for target in (path, dev) if target}
     for row, is_dev in zip(corpus.documents.to_pylist(), held, strict=True):
         doc = nlp.make_doc(row["text"])

@@ -1,28 +1,54 @@
-"""`python -m training preprocess`: arguments in, `preprocess` does the work."""
+"""`python -m training preprocess`: config and arguments in, `preprocess` does the work."""
 
+import configparser
+import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from confection import Config
 
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb_import.concept_table import build_concept_table
 from spacy_bergamot.kb_import.filters import SUPPRESSED, Filters, require_known
 from spacy_bergamot.kb_import.progress import timed
 from spacy_bergamot.kb_import.release import find_tables
-from spacy_bergamot.kb_import.tables import build_concept_table
 from spacy_bergamot.languages import lat
 from spacy_bergamot.storage.preflight import announce
 from training.errors import BergamotError, Errors
-from training.preprocess.buckets import Caps
 from training.preprocess.evaluation_set import write_evaluation_set, write_validation_set
-from training.preprocess.memory import keep_freed_memory
 from training.preprocess.names import training_names
+from training.preprocess.pairs import Caps
 from training.preprocess.training_set import write_training_set
 
+CONFIG = Path(__file__).parents[2] / "configs/preprocess.cfg"
+SET: Any = None
+"""The default of an option that has its default in the config."""
 _WORTH_SAYING = 100 << 20  # bytes of MRCONSO and MRREL
-_BASE = 400 << 20
-_MEMORY, _DISK, _SECONDS = 0.8, 0.7, 1.5e-8  # a byte of theirs
-_LIST = "comma-separated; everything where not given"
+_BASE = 350 << 20
+_MEMORY, _DISK, _SECONDS = 1.3, 0.7, 4e-8  # a byte of theirs
+_LIST = "comma-separated; everything where empty"
+
+
+def _read_config(context: typer.Context, path: Path) -> Path:
+    """Make a config's settings the defaults of the options.
+
+    RAISES (BergamotError): T156 for an unreadable file, T157 for settings that are not the options.
+    """
+    try:
+        config = Config().from_disk(path)
+    except (OSError, ValueError, configparser.Error) as reason:
+        raise BergamotError(Errors.T156, path=path, reason=reason) from None
+    settings = dict(config.pop("preprocess", {}))
+    parameters = inspect.signature(preprocess_cli).parameters
+    options = {name for name, option in parameters.items() if option.default is SET}
+    missing, unknown = options - set(settings), {*config, *settings} - options
+    if missing or unknown:
+        lists = {"missing": sorted(missing) or ["none"], "unknown": sorted(unknown) or ["none"]}
+        texts = {name: ", ".join(values) for name, values in lists.items()}
+        raise BergamotError(Errors.T157, path=path, **texts)
+    context.default_map = settings
+    return path
 
 
 def preprocess_cli(
@@ -30,54 +56,65 @@ def preprocess_cli(
         Path, typer.Argument(help="Folder with MRCONSO.RRF (or .gz), or a release's zip")
     ],
     output: Annotated[Path, typer.Argument(help="Folder for kb/, train/ and eval/")],
-    languages: Annotated[str, typer.Option(help=f"Such as ENG,SPA or en,es; {_LIST}")] = "",
-    sources: Annotated[str, typer.Option(help=f"SAB; {_LIST}")] = "",
-    term_types: Annotated[str, typer.Option(help=f"TTY; {_LIST}")] = "",
-    semantic_types: Annotated[str, typer.Option(help=f"TUI, such as T047; {_LIST}")] = "",
-    semantic_groups: Annotated[str, typer.Option(help=f"such as DISO,CHEM; {_LIST}")] = "",
+    languages: Annotated[str, typer.Option(help=f"Such as ENG,SPA or en,es; {_LIST}")] = SET,
+    sources: Annotated[str, typer.Option(help=f"SAB; {_LIST}")] = SET,
+    term_types: Annotated[str, typer.Option(help=f"TTY; {_LIST}")] = SET,
+    semantic_types: Annotated[str, typer.Option(help=f"TUI, such as T047; {_LIST}")] = SET,
+    semantic_groups: Annotated[str, typer.Option(help=f"such as DISO,CHEM; {_LIST}")] = SET,
     suppress: Annotated[
         bool,
         typer.Option("--suppress/--keep-suppressed", help="Drop rows with SUPPRESS O, Y or E"),
-    ] = True,
-    max_name_length: Annotated[int, typer.Option(min=1, help="Longer names are dropped")] = 1000,
-    cap_english: Annotated[int, typer.Option(min=0, help="English pairs a concept")] = 50,
-    cap_monolingual: Annotated[int, typer.Option(min=0, help="Pairs a concept and language")] = 50,
+    ] = SET,
+    max_name_length: Annotated[int, typer.Option(min=1, help="Longer names are dropped")] = SET,
+    cap_english: Annotated[int, typer.Option(min=0, help="English pairs per concept")] = SET,
+    cap_monolingual: Annotated[
+        int, typer.Option(min=0, help="Pairs per concept and language")
+    ] = SET,
     cap_crosslingual: Annotated[
-        int, typer.Option(min=0, help="Pairs across languages a bucket")
-    ] = 50,
+        int, typer.Option(min=0, help="Pairs across languages per concept and bucket")
+    ] = SET,
     english_crosslingual_only: Annotated[
         bool,
         typer.Option(
             "--english-crosslingual-only/--all-crosslingual",
             help="Pairs across languages only with English, or between any two",
         ),
-    ] = True,
-    relation_label: Annotated[str, typer.Option(help="Edge types: rel or rela")] = "rel",
+    ] = SET,
+    relation_label: Annotated[str, typer.Option(help="Edge types: rel or rela")] = SET,
     add_inverses: Annotated[
-        bool, typer.Option("--add-inverses", help="For sources that store one direction only")
-    ] = False,
+        bool,
+        typer.Option(
+            "--add-inverses/--no-inverses", help="For sources that store one direction only"
+        ),
+    ] = SET,
     train_languages: Annotated[
         str, typer.Option(help="LAT whose names alone are trained on; the rest stays as it is")
-    ] = "",
+    ] = SET,
     held_out: Annotated[
         float, typer.Option(min=0, help="Share of names kept for evaluation")
-    ] = 0.1,
+    ] = SET,
     valid_concepts: Annotated[
         float, typer.Option(min=0, help="Share of concepts kept for validation during training")
-    ] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="Of held-out names and sampled pairs")] = 0,
+    ] = SET,
+    seed: Annotated[int, typer.Option(min=0, help="Of held-out names and sampled pairs")] = SET,
     max_malformed: Annotated[
         float, typer.Option(min=0, max=1, help="Stop above this share of bad rows")
-    ] = 0.001,
+    ] = SET,
     training_set: Annotated[
         bool,
         typer.Option(
             "--training-set/--no-training-set", help="Pairs and graph too, or nothing to train on"
         ),
-    ] = True,
+    ] = SET,
+    config: Annotated[
+        Path,
+        typer.Option(is_eager=True, callback=_read_config, help="Settings; options override them"),
+    ] = CONFIG,
 ) -> None:
-    """Turn a knowledge base in RRF form into concept table, training set and held-out names."""
-    keep_freed_memory()
+    """Turn a knowledge base in RRF form into concept table, training set and held-out names.
+
+    What is not given is as in configs/preprocess.cfg, or the file that --config names.
+    """
     filters = Filters(
         languages=tuple(map(lat, _split(languages))),
         sources=_split(sources),
@@ -111,15 +148,15 @@ def preprocess(
     *,
     filters: Filters,
     caps: Caps,
-    english_crosslingual_only: bool = True,
-    relation_label: str = "rel",
-    train_languages: tuple[str, ...] = (),
-    add_inverses: bool = False,
-    held_out: float = 0.1,
-    valid_concepts: float = 0.0,
-    seed: int = 0,
-    max_malformed: float = 0.001,
-    training_set: bool = True,
+    english_crosslingual_only: bool,
+    relation_label: str,
+    train_languages: tuple[str, ...],
+    add_inverses: bool,
+    held_out: float,
+    valid_concepts: float,
+    seed: int,
+    max_malformed: float,
+    training_set: bool,
 ) -> dict[str, dict[str, Any]]:
     """Write output/kb, eval, and train and valid if asked for; return their manifests by name."""
     if relation_label not in ("rel", "rela"):

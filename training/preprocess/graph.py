@@ -1,11 +1,9 @@
-"""The graph in CSR form, and homonyms: concepts that share a name."""
+"""The graph, and homonyms: concepts that share a name."""
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.kb_import.keys import combined, is_first, separated, sorted_distinct
 
 
 def graph_edges(table: ConceptTable, *, label: str) -> tuple[pl.DataFrame, list[str]]:
@@ -15,32 +13,19 @@ def graph_edges(table: ConceptTable, *, label: str) -> tuple[pl.DataFrame, list[
 
     label (str): "rel" for REL, "rela" for RELA (REL where a row has none).
     """
-    relations = table.relations
-    codes, names = _codes_and_names(relations, "rel")
-    if label == "rela":
-        finer, finer_names = _codes_and_names(relations, "rela")
-        empty = np.array([not name for name in finer_names], dtype=bool)
-        codes = np.where(empty[finer], codes, finer.astype(np.int32) + len(names))
-        names = names + finer_names
-    present = [names[code] for code in np.unique(codes)]
-    labels = sorted(set(present))
-    number = {name: index for index, name in enumerate(labels)}
-    ids = np.array([number.get(name, -1) for name in names], dtype=np.int32)
-    heads, tails = (relations.column(name).to_numpy() for name in ("head", "tail"))
-    sizes = len(table), len(table), len(labels)
-    keys = sorted_distinct(combined((tails, heads, ids[codes]), sizes))
-    columns = zip(("target", "source", "relation"), separated(keys, sizes), strict=True)
-    return pl.DataFrame(dict(columns)), labels
-
-
-def _codes_and_names(relations: pa.Table, column: str) -> tuple[np.ndarray, list[str]]:
-    encoded = relations.column(column).combine_chunks()
-    return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
-
-
-def csr_indptr(sorted_keys: np.ndarray, rows: int) -> np.ndarray:
-    """Return int64 (rows + 1): where each row starts in its sorted keys."""
-    return np.concatenate([[0], np.cumsum(np.bincount(sorted_keys, minlength=rows))])
+    rel, rela = pl.col("rel"), pl.col("rela")
+    name = rel if label == "rel" else pl.when(rela == "").then(rel).otherwise(rela)
+    kinds = pl.DataFrame(table.relations.select(["rel", "rela"])).select(kind=name).to_series()
+    labels = kinds.unique().cast(pl.String).sort()
+    relation = kinds.cast(pl.Enum(labels)).to_physical().to_numpy()
+    tail, head = (table.column("relations", side).to_numpy() for side in ("tail", "head"))
+    sizes = len(table), len(table), max(1, len(labels))
+    # Sorted as one number each: three columns would take many times the memory.
+    keys = np.ravel_multi_index((tail, head, relation), sizes)
+    keys.sort()
+    columns = np.unravel_index(keys[np.diff(keys, prepend=-1) > 0], sizes)
+    edges = dict(zip(("target", "source", "relation"), columns, strict=True))
+    return pl.DataFrame(edges, schema_overrides=dict.fromkeys(edges, pl.Int32)), labels.to_list()
 
 
 def homonym_pairs(units: pl.DataFrame, *, most: int = 100) -> tuple[pl.DataFrame, int]:
@@ -50,17 +35,9 @@ def homonym_pairs(units: pl.DataFrame, *, most: int = 100) -> tuple[pl.DataFrame
     most (int): A name of more concepts than this is left out, for it would cost their square.
     RETURNS (tuple): The pairs, and how many names were left out.
     """
-    columns = [units[column].to_numpy() for column in ("name", "concept")]
-    sizes = [int(column.max(initial=0)) + 1 for column in columns]
-    names, concepts = separated(sorted_distinct(combined(columns, sizes)), sizes)
-    starts = np.flatnonzero(is_first(names))
-    counts = np.diff(starts, append=len(names))
-    shared = np.repeat((counts > 1) & (counts <= most), counts)
-    names, concepts = names[shared], concepts[shared]
-    ways = [np.empty(0, dtype=np.int64)]
-    for distance in range(1, most):
-        same = np.flatnonzero(names[distance:] == names[:-distance])
-        pair = concepts[same], concepts[same + distance]
-        ways += [combined(pair, [sizes[1]] * 2), combined(pair[::-1], [sizes[1]] * 2)]
-    concepts, others = separated(sorted_distinct(np.concatenate(ways)), [sizes[1]] * 2)
-    return pl.DataFrame({"concept": concepts, "other": others}), int((counts > most).sum())
+    named = units.select("concept", "name").unique()
+    counts = named.group_by("name").len()
+    shared = named.join(counts.filter(pl.col("len").is_between(2, most)), on="name", how="semi")
+    pairs = shared.join(shared.rename({"concept": "other"}), on="name")
+    pairs = pairs.filter(pl.col("concept") != pl.col("other")).select("concept", "other").unique()
+    return pairs.sort("concept", "other"), counts.filter(pl.col("len") > most).height

@@ -12,14 +12,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from spacy_bergamot.kb.concept_table import write_arrow
 from spacy_bergamot.kb_import.lines import numbered_lines
-from spacy_bergamot.storage.files import atomic_file, atomic_folder
-from spacy_bergamot.storage.manifest import write_manifest
+from spacy_bergamot.storage.files import atomic_file
 from spacy_bergamot.text import normalize
 from training.errors import BergamotError, Errors
-from training.preprocess.graph import csr_indptr
-from training.preprocess.training_set import KIND, VERSION, TrainingSet
+from training.preprocess.graph import homonym_pairs
+from training.preprocess.training_set import TrainingSet
 
 Line = tuple[str, str, str]
 _BLOCK = 100_000
@@ -97,25 +95,13 @@ def write_pair_set(path: Path, lines: Iterable[Line]) -> dict[str, Any]:
         [pairs.select("concept", name=pl.col(side)) for side in ("first", "second")]
     ).unique()
     own = own.sort("concept", "name")
-    homonyms = own.join(own, on="name", suffix="_other").filter(
-        pl.col("concept") != pl.col("concept_other")
+    return TrainingSet.write(
+        path,
+        names=strings["name"].to_arrow(compat_level=pl.CompatLevel.oldest()),
+        pairs=pairs.to_numpy(),
+        node_names=own,
+        edges=pl.DataFrame(schema=dict.fromkeys(("target", "source", "relation"), pl.Int32)),
+        homonyms=homonym_pairs(own, most=own.height)[0],
+        n_concepts=labels.height,
+        relation_labels=[],
     )
-    homonyms = homonyms.select("concept", other="concept_other").unique().sort("concept", "other")
-    count = labels.height
-    arrays = {
-        "pairs": pairs.to_numpy(),
-        "node_names_indptr": csr_indptr(own["concept"].to_numpy(), count),
-        "node_names": own["name"].to_numpy(),
-        "graph_indptr": np.zeros(count + 1, dtype=np.int64),
-        "graph_sources": np.empty(0, dtype=np.int32),
-        "graph_relations": np.empty(0, dtype=np.int32),
-        "homonyms_indptr": csr_indptr(homonyms["concept"].to_numpy(), count),
-        "homonyms": homonyms["other"].to_numpy(),
-    }
-    names = strings["name"].to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.large_string())
-    facts = {"n_concepts": count, "names": len(names), "pairs": pairs.height, "edges": 0}
-    with atomic_folder(path) as folder:
-        write_arrow(folder / "names.arrow", pa.table({"name": names}))
-        for name, array in arrays.items():
-            np.save(folder / f"{name}.npy", array)
-        return write_manifest(folder, kind=KIND, version=VERSION, relation_labels=[], **facts)

@@ -1,35 +1,51 @@
 """Positive pairs: two different names of one concept, capped per concept and bucket.
 
+Pairs within a language form the bucket of that language; pairs across languages the bucket
+`ENG|xxx`, or one bucket `CROSS`. A string may belong to several languages, but a pair of strings
+belongs to one bucket only, the first that admits it: English, the other languages in alphabetical
+order, then the buckets across languages likewise.
+
 The combinations of a bucket are numbered, and numbers are drawn: a concept with 2,000 names has
 two million pairs and costs no more than its caps.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
-from spacy_bergamot.kb_import.keys import is_first
-from training.preprocess.buckets import (
-    Caps,
-    Columns,
-    bucket_items,
-    buckets_of,
-    labels_and_caps,
-    ordered_languages,
-)
-from training.preprocess.hashing import mix, string_hashes
+from spacy_bergamot.hashing import string_keys
+from training.errors import BergamotError, Errors
+from training.preprocess.hashing import mix
 
-_FEW = 8  # times the cap; a bucket with no more combinations than this is written out
-# The round that is drawn from, and from which to which of its draws, in caps; while a bucket is
-# short. Nearly every bucket has enough after the first.
-_DRAWS = ((0, 0, 2), (0, 2, 8), (1, 0, 16), (2, 0, 32), (3, 0, 64), (4, 0, 128), (5, 0, 256))
-_UNITS = 1 << 14  # names whose buckets are in memory at a time; they stay in the cache
-_CHUNK = 1 << 17  # combinations likewise
-_ORIENTATION = 1 << 32  # sets these draws apart from those of any round
+ENGLISH = "ENG"
+CROSS = "CROSS"
+_MAX_LANGUAGES = 63  # they are bits of an int64
+_FEW = 8  # times the cap; a bucket with no more combinations than this has them all drawn
+_SOME = 64  # combinations that are always few
+_DRAWS = 4  # times the few; drawn of a bucket with more, as draws repeat or are another bucket's
+_UNITS = 1 << 16  # names whose pairs are drawn at a time
+
+
+@dataclass(frozen=True)
+class Caps:
+    """How many pairs a concept may give to a bucket, by the bucket's kind.
+
+    RAISES (BergamotError): T108 if one is below zero.
+    """
+
+    english: int
+    monolingual: int
+    crosslingual: int
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value < 0:
+                raise BergamotError(Errors.T108, name=f"cap_{field.name}", value=value)
 
 
 def positive_pairs(
@@ -37,187 +53,188 @@ def positive_pairs(
     concepts: np.ndarray,
     *,
     caps: Caps,
-    english_crosslingual_only: bool = True,
-    seed: int = 0,
+    english_crosslingual_only: bool,
+    seed: int,
 ) -> Iterator[tuple[np.ndarray, Counter[str]]]:
     """Yield a uniform sample, in random orientation, of the pairs of every bucket.
 
     units (pl.DataFrame): concept, language, name (id); distinct.
     concepts (uint64 (n,)): Stable hash of every concept; with seed and bucket it fixes the draw.
-    YIELDS (tuple): Pairs, int32 (p, 3): concept, name, name, sorted by concept and bucket and
-        in the order drawn; and how many of them each bucket gave, all buckets in their order. A
-        bucket of over 8 caps of combinations, of which next to none belong to it, may give less
-        than it has.
+    YIELDS (tuple): Pairs, int32 (p, 3): concept, name, name, sorted by concept and bucket and in
+        random order; and how many of them each bucket gave, all buckets in their order. A bucket
+        of over 8 caps of combinations, of which less than one in thirty belongs to it, may give
+        less than it has.
     """
-    only = english_crosslingual_only
-    languages = ordered_languages(units["language"].unique().to_list())
-    labels, limits = labels_and_caps(languages, caps, english_only=only)
-    hashes = string_hashes(pa.array(labels, pa.large_string()))
-    for some in _whole_concepts(units, languages):
-        items = bucket_items(some, languages, english_only=only)
-        buckets = buckets_of(items, languages, limits, english_only=only)
-        names = items["name"].astype(np.int32)
-        salt = mix(seed, concepts[buckets["concept"]], hashes[buckets["label"]])
-        buckets["state"] = mix(salt)
-        for chunk in _chunks(buckets):
-            bucket, pairs = _sample(chunk, names, items["languages"])
-            found = np.bincount(chunk["label"][bucket], minlength=len(labels))
-            yield pairs, Counter(dict(zip(labels, found.tolist(), strict=True)))
+    english_only = english_crosslingual_only
+    languages = _ordered(units["language"].unique().to_list())
+    labels = _labels(languages, caps, english_only=english_only)
+    salts = mix(seed, string_keys(labels["bucket"]))
+    codes = pl.col("language").cast(pl.Enum(languages)).to_physical().cast(pl.Int64)
+    units = units.select("concept", "name", code=codes).sort("concept")
+    concept = units["concept"].to_numpy()
+    starts = np.unique(np.searchsorted(concept, concept[::_UNITS])).tolist()
+    for start, end in pairwise([*starts, units.height]):
+        items = _items(units[start:end], languages, english_only=english_only)
+        buckets = _buckets(items, labels, english_only=english_only)
+        states = mix(salts[buckets["label"]], concepts[buckets["concept"]])
+        drawn = _drawn(buckets, items, states, len(languages), english_only=english_only)
+        found = np.bincount(drawn["label"], minlength=labels.height)
+        counts = Counter(dict(zip(labels["bucket"], found.tolist(), strict=True)))
+        yield drawn.select("concept", "first", "second").to_numpy().astype(np.int32), counts
 
 
-def _whole_concepts(units: pl.DataFrame, languages: list[str]) -> Iterator[Columns]:
-    """Cut the units into runs of whole concepts; yield concept, code and name, int64."""
-    if not units["concept"].is_sorted():
-        units = units.sort("concept")
-    codes = units["language"].cast(pl.Enum(languages)).to_physical()
-    buckets = {
-        "concept": units["concept"].to_numpy(),
-        "code": codes.to_numpy(),
-        "name": units["name"].to_numpy(),
-    }
-    concept = buckets["concept"]
-    cuts = np.unique(np.searchsorted(concept, concept[::_UNITS]))
-    for start, end in pairwise([*cuts.tolist(), len(concept)]):
-        yield {name: column[start:end].astype(np.int64) for name, column in buckets.items()}
+def _ordered(languages: Sequence[str]) -> list[str]:
+    """Put English first and the others in alphabetical order; a language's code is its place.
 
-
-def _chunks(buckets: Columns) -> Iterator[Columns]:
-    """Cut the buckets into runs whose combinations fit into memory."""
-    cost = np.minimum(buckets["total"], _FEW * buckets["cap"])
-    starts = np.flatnonzero(is_first(np.cumsum(cost) // _CHUNK))
-    for start, end in pairwise([*starts.tolist(), len(cost)]):
-        yield {name: column[start:end] for name, column in buckets.items()}
-
-
-def _sample(
-    buckets: Columns, names: np.ndarray, languages: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of buckets and, int32 (p, 3), their pairs, in draw order.
-
-    A bucket with no more combinations than its cap is written out. Of the others the small ones
-    are written out in random order; for the large, numbers are drawn with repetition. What
-    repeats or is another bucket's falls out; the first `cap` stay.
+    RAISES (BergamotError): T109 if there are over 63.
     """
-    whole = _all_combinations(buckets, languages)
-    drawn = _capped_combinations(buckets, languages)
-    bucket, number = (np.concatenate(parts) for parts in zip(whole, drawn, strict=True))
-    order = np.argsort(bucket, kind="stable")
-    bucket, number = bucket[order], number[order]
-    left, right = (names[side] for side in _unrank(buckets, bucket, number))
-    hashes = mix(number, _ORIENTATION, state=buckets["state"][bucket])
+    if len(languages) > _MAX_LANGUAGES:
+        raise BergamotError(Errors.T109, found=len(languages), most=_MAX_LANGUAGES)
+    return sorted(languages, key=lambda name: (name != ENGLISH, name))
+
+
+def _labels(languages: list[str], caps: Caps, *, english_only: bool) -> pl.DataFrame:
+    """Return bucket (name), cap and label (row).
+
+    Buckets are the languages, and then `ENG|xxx` for each of them, or CROSS.
+    """
+    across = [f"{ENGLISH}|{name}" for name in languages] if english_only else [CROSS]
+    within = [caps.english if name == ENGLISH else caps.monolingual for name in languages]
+    names = pl.Series([*languages, *across], dtype=pl.String)
+    limits = pl.Series([*within, *[caps.crosslingual] * len(across)], dtype=pl.Int64)
+    table = pl.DataFrame({"bucket": names, "cap": limits})
+    return table.with_row_index("label").with_columns(pl.col("label").cast(pl.Int64))
+
+
+def _items(units: pl.DataFrame, languages: list[str], *, english_only: bool) -> pl.DataFrame:
+    """Return what buckets draw from: concept, code, name, and bits: all languages of the string.
+
+    Without `english_only` every string of a concept is there once more, under the code after the
+    last language's.
+    """
+    bit = pl.Series(np.left_shift(1, units["code"].to_numpy()))
+    items = units.with_columns(bits=bit).with_columns(pl.col("bits").sum().over("concept", "name"))
+    if not english_only:
+        again = items.unique(["concept", "name"])
+        items = pl.concat([items, again.with_columns(code=pl.lit(len(languages), pl.Int64))])
+    return items.sort("concept", "code", "name")
+
+
+def _buckets(items: pl.DataFrame, labels: pl.DataFrame, *, english_only: bool) -> pl.DataFrame:
+    """Return the buckets that have combinations and a cap, sorted by concept and label.
+
+    RETURNS (pl.DataFrame): concept, label, cap; left, right, where the items of either side start;
+        width, how many the right side has, or 0 if the combinations are the unordered pairs of the
+        left side's; total, how many combinations there are.
+    """
+    sides = (
+        items.with_row_index("left")
+        .group_by("concept", "code", maintain_order=True)
+        .agg(pl.col("left").first().cast(pl.Int64), size=pl.len().cast(pl.Int64))
+    )
+    size = pl.col("size")
+    buckets = sides.select(
+        "concept",
+        "left",
+        label="code",
+        right="left",
+        width=pl.lit(0, pl.Int64),
+        total=size * (size - 1) // 2,
+    )
+    if english_only and labels["bucket"][0] == ENGLISH:
+        english = sides.filter(pl.col("code") == 0)
+        others = sides.filter(pl.col("code") > 0).join(english, on="concept", suffix="_english")
+        across = others.select(
+            "concept",
+            left="left_english",
+            label=pl.col("code") + labels.height // 2,
+            right="left",
+            width="size",
+            total=size * pl.col("size_english"),
+        )
+        buckets = pl.concat([buckets, across])
+    buckets = buckets.join(labels, on="label")
+    return buckets.filter(pl.col("total") > 0, pl.col("cap") > 0).sort("concept", "label")
+
+
+def _drawn(
+    buckets: pl.DataFrame,
+    items: pl.DataFrame,
+    states: np.ndarray,
+    languages: int,
+    *,
+    english_only: bool,
+) -> pl.DataFrame:
+    """Return concept, label, first and second (names) of the pairs that are drawn, in order.
+
+    Of a bucket with few combinations all are candidates, of the others some that are drawn with
+    repetition. Candidates of other buckets and repeated ones fall out; the first `cap` stay, in an
+    order that hashes give.
+
+    states (uint64): Of every bucket, what fixes its draws.
+    languages (int): How many there are.
+    """
+    few = np.maximum(_FEW * buckets["cap"].to_numpy(), _SOME)
+    total = buckets["total"].to_numpy()
+    sizes = np.where(total <= few, total, _DRAWS * few)
+    bucket = np.repeat(np.arange(len(sizes)), sizes)
+    number = np.arange(len(bucket)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    many = np.flatnonzero((total > few)[bucket])
+    random = mix(states[bucket[many]], number[many], 0)
+    number[many] = random % total[bucket[many]].astype(np.uint64)
+    left, right = _unrank(buckets[bucket], number)
+    names, bits = items["name"].to_numpy(), items["bits"].to_numpy()
+    label = _first_label(bits[left], bits[right], languages, english_only=english_only)
+    mine = np.flatnonzero(label == buckets["label"].to_numpy()[bucket])
+    bucket, number, left, right = (column[mine] for column in (bucket, number, left, right))
+    hashes = mix(states[bucket], number)
     turned = (hashes & np.uint64(1)).astype(bool)
-    pairs = np.empty((len(bucket), 3), dtype=np.int32)
-    pairs[:, 0] = buckets["concept"][bucket]
-    pairs[:, 1] = np.where(turned, right, left)
-    pairs[:, 2] = np.where(turned, left, right)
-    return bucket, pairs
+    drawn = pl.DataFrame(
+        {
+            "bucket": bucket,
+            "order": mix(hashes),
+            "number": number,
+            "first": np.where(turned, names[right], names[left]),
+            "second": np.where(turned, names[left], names[right]),
+        }
+    ).sort("bucket", "order", "number")
+    key = pl.col("bucket", "number")
+    drawn = drawn.filter(pl.any_horizontal(key.ne_missing(key.shift())))
+    bucket = drawn["bucket"].to_numpy()
+    place = np.arange(len(bucket)) - np.searchsorted(bucket, bucket)
+    facts = buckets.select("concept", "label", "cap")[bucket]
+    return drawn.hstack(facts).filter(pl.Series(place) < pl.col("cap"))
 
 
-def _all_combinations(buckets: Columns, languages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return bucket and number of every combination of the buckets that their caps do not cut."""
-    totals = buckets["total"]
-    uncut = np.flatnonzero(totals <= buckets["cap"])
-    bucket, number = _slots(uncut, totals[uncut])
-    mine = _own(buckets, languages, bucket, number)
-    return bucket[mine], number[mine]
+def _unrank(buckets: pl.DataFrame, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the two items of combinations.
 
+    Between two sides a combination is left · width + right; within one right · (right - 1) / 2 +
+    left with left < right, whose root is exact for fewer than 2^25 items.
 
-def _own(
-    buckets: Columns, languages: np.ndarray, bucket: np.ndarray, number: np.ndarray
-) -> np.ndarray:
-    """Return which combinations belong to their bucket and to none before it."""
-    shared, earlier = buckets["shared"], buckets["earlier"]
-    own = np.ones(len(bucket), dtype=bool)
-    unsure = np.flatnonzero((shared | earlier)[bucket])
-    bucket = bucket[unsure]
-    left, right = (languages[side] for side in _unrank(buckets, bucket, number[unsure]))
-    own[unsure] = ((left & right & shared[bucket]) | (right & earlier[bucket])) == 0
-    return own
-
-
-def _capped_combinations(buckets: Columns, languages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return bucket and number of the combinations drawn for the buckets that their caps cut."""
-    caps, totals = buckets["cap"], buckets["total"]
-    few = _shuffled(np.flatnonzero((totals > caps) & (totals <= _FEW * caps)), buckets)
-    mine = _own(buckets, languages, *few)
-    few = _up_to_cap(few[0][mine], few[1][mine], caps)
-    kept = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    short = np.flatnonzero(totals > _FEW * caps)
-    for draws in _DRAWS:
-        bucket, number = _draw(short, buckets, *draws)
-        mine = _own(buckets, languages, bucket, number)
-        drawn = np.r_[kept[0], bucket[mine]], np.r_[kept[1], number[mine]]
-        kept = _first(*drawn, totals, caps)
-        counts = np.bincount(kept[0], minlength=len(caps))
-        short = short[counts[short] < caps[short]]
-        if not len(short):
-            break
-    return np.r_[few[0], kept[0]], np.r_[few[1], kept[1]]
-
-
-def _shuffled(short: np.ndarray, buckets: Columns) -> tuple[np.ndarray, np.ndarray]:
-    """Return buckets and numbers of all their combinations, a bucket's in random order."""
-    bucket, slot = _slots(short, buckets["total"][short])
-    random = mix(slot, 0, state=buckets["state"][bucket])
-    room = np.uint64(len(buckets["total"]).bit_length())
-    keys = (bucket.astype(np.uint64) << (np.uint64(64) - room)) | (random >> room)
-    return bucket, slot[np.argsort(keys)]
-
-
-def _draw(
-    short: np.ndarray, buckets: Columns, round_: int, first: int, last: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return buckets and numbers drawn with repetition, a bucket's in the order they count."""
-    caps = buckets["cap"][short]
-    bucket, slot = _slots(short, (last - first) * caps)
-    slot += (first * buckets["cap"])[bucket]
-    random = mix(slot, round_, state=buckets["state"][bucket])
-    return bucket, (random % buckets["total"][bucket].astype(np.uint64)).astype(np.int64)
-
-
-def _slots(buckets: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return every bucket so many times, and the numbers from 0 for each."""
-    ends = np.cumsum(sizes)
-    bucket = np.repeat(buckets, sizes)
-    return bucket, np.arange(len(bucket)) - np.repeat(ends - sizes, sizes)
-
-
-def _first(
-    bucket: np.ndarray, number: np.ndarray, totals: np.ndarray, caps: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Keep each bucket's first distinct combinations, up to its cap, in draw order."""
-    before = np.cumsum(totals) - totals
-    keys = before[bucket] + number
-    order = np.argsort(keys)
-    distinct = np.minimum.reduceat(order, np.flatnonzero(is_first(keys[order])))
-    distinct.sort()
-    order = distinct[np.argsort(bucket[distinct], kind="stable")]
-    return _up_to_cap(bucket[order], number[order], caps)
-
-
-def _up_to_cap(
-    bucket: np.ndarray, number: np.ndarray, caps: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Keep the first of every bucket, up to its cap; the buckets are sorted."""
-    _, place = _slots(np.arange(len(caps)), np.bincount(bucket, minlength=len(caps)))
-    kept = place < caps[bucket]
-    return bucket[kept], number[kept]
-
-
-def _unrank(
-    buckets: Columns, bucket: np.ndarray, number: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of the two items of a combination.
-
-    Between two sides it is left · width + right; within one, right · (right - 1) / 2 + left with
-    left < right. Quotient and root are exact for fewer than 2^25 items.
+    buckets (pl.DataFrame): Of every number its bucket.
     """
-    width = buckets["width"][bucket]
-    across = width > 0
-    quotient = (number / np.maximum(width, 1)).astype(np.int64)
+    width = buckets["width"].to_numpy()
     root = (np.sqrt(2.0 * number + 0.25) + 0.5).astype(np.int64)
-    left = np.where(across, quotient, number - (root * (root - 1) >> 1))
-    right = np.where(across, number - quotient * width, root)
-    left += buckets["left"][bucket]
-    right += buckets["right"][bucket]
-    return left, right
+    left, right = np.divmod(number, np.maximum(width, 1))
+    left = np.where(width > 0, left, number - root * (root - 1) // 2)
+    right = np.where(width > 0, right, root)
+    return left + buckets["left"].to_numpy(), right + buckets["right"].to_numpy()
+
+
+def _first_label(
+    left: np.ndarray, right: np.ndarray, languages: int, *, english_only: bool
+) -> np.ndarray:
+    """Return the label of the first bucket that admits pairs of strings with these languages.
+
+    left, right (int64): Bits of languages; where they have none in common and `english_only`
+        holds, English is the left one's.
+    """
+    common = left & right
+    across = languages + (_lowest(right) if english_only else 0)
+    return np.where(common > 0, _lowest(common), across)
+
+
+def _lowest(bits: np.ndarray) -> np.ndarray:
+    """Return the place of the lowest bit that is set; powers of two have exact logarithms."""
+    return np.log2(np.maximum(bits & -bits, 1)).astype(np.int64)

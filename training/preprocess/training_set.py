@@ -1,7 +1,10 @@
-"""The training set on disk: names, pairs, graph and homonyms as memory-mapped arrays."""
+"""The training set on disk: names, pairs, graph and homonyms as memory-mapped arrays.
+
+Its format is here alone: `TrainingSet.write` makes it, `TrainingSet.open` reads it.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +14,12 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.kb.concept_table import ConceptTable, read_arrow, write_arrow
-from spacy_bergamot.kb_import.keys import combined, separated, sorted_distinct
 from spacy_bergamot.kb_import.progress import timed
 from spacy_bergamot.storage.files import MANIFEST, atomic_folder, sha256
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.errors import BergamotError, Errors
-from training.npy import array_in_parts
-from training.preprocess.graph import csr_indptr, graph_edges, homonym_pairs
-from training.preprocess.names import TrainingNames, concept_hashes
+from training.preprocess.graph import graph_edges, homonym_pairs
+from training.preprocess.names import TrainingNames
 from training.preprocess.pairs import Caps, positive_pairs
 
 KIND = "training-set"
@@ -70,6 +71,51 @@ class TrainingSet:
         column = read_arrow(path / "names.arrow").column("name").chunk(0)
         return cls(path, manifest, column, **arrays)
 
+    @staticmethod
+    def write(
+        path: Path,
+        *,
+        names: pa.Array,
+        pairs: np.ndarray,
+        node_names: pl.DataFrame,
+        edges: pl.DataFrame,
+        homonyms: pl.DataFrame,
+        n_concepts: int,
+        relation_labels: Sequence[str],
+        **facts: Any,
+    ) -> dict[str, Any]:
+        """Write a training set, whole or not at all; the rest is as in the class.
+
+        node_names (pl.DataFrame): concept and name, sorted by concept.
+        edges (pl.DataFrame): target, source and relation, sorted by target.
+        homonyms (pl.DataFrame): concept and other, sorted by concept.
+        facts (Any): What else the manifest says.
+        RETURNS (dict): The manifest.
+        """
+        arrays = {
+            "pairs": pairs,
+            "node_names_indptr": _starts(node_names["concept"], n_concepts),
+            "node_names": node_names["name"].to_numpy(),
+            "graph_indptr": _starts(edges["target"], n_concepts),
+            "graph_sources": edges["source"].to_numpy(),
+            "graph_relations": edges["relation"].to_numpy(),
+            "homonyms_indptr": _starts(homonyms["concept"], n_concepts),
+            "homonyms": homonyms["other"].to_numpy(),
+        }
+        with atomic_folder(path) as folder:
+            write_arrow(folder / "names.arrow", pa.table({"name": names.cast(pa.large_string())}))
+            for name, array in arrays.items():
+                kind = np.int64 if name.endswith("_indptr") else np.int32
+                np.save(folder / f"{name}.npy", array.astype(kind, copy=False))
+            about = {
+                "n_concepts": n_concepts,
+                "names": len(names),
+                "pairs": len(pairs),
+                "edges": edges.height,
+                "relation_labels": list(relation_labels),
+            }
+            return write_manifest(folder, kind=KIND, version=VERSION, **about, **facts)
+
     def __reduce__(self) -> tuple:
         """Another process maps the same files; arrays that were pickled would be copies."""
         return TrainingSet.open, (self.path,)
@@ -91,10 +137,10 @@ def write_training_set(
     names: TrainingNames,
     *,
     caps: Caps,
-    english_crosslingual_only: bool = True,
-    relation_label: str = "rel",
-    languages: Sequence[str] = (),
-    seed: int = 0,
+    english_crosslingual_only: bool,
+    relation_label: str,
+    languages: Sequence[str],
+    seed: int,
 ) -> dict[str, Any]:
     """Write pairs, graph and homonyms of a concept table.
 
@@ -106,71 +152,53 @@ def write_training_set(
     """
     if languages:
         names = names.of_languages(languages)
-    rows = len(table)
-    with atomic_folder(path) as folder:
-        write_arrow(folder / "names.arrow", pa.table({"name": names.strings}))
-        with timed("Drawing the pairs"):
-            pairs = positive_pairs(
-                names.paired,
-                concept_hashes(table),
-                caps=caps,
-                english_crosslingual_only=english_crosslingual_only,
-                seed=seed,
-            )
-            buckets = _write_pairs(folder / "pairs.npy", pairs)
-        if not buckets:
-            raise BergamotError(Errors.T105, path=table.path)
-        with timed("Building the graph"):
-            edges, labels = graph_edges(table, label=relation_label)
-        with timed("Finding homonyms"):
-            homonyms, left_out = homonym_pairs(names.units)
-        own = names.units.filter(~names.units["trade"])
-        sizes = rows, len(names.strings)
-        keys = combined([own[column].to_numpy() for column in ("concept", "name")], sizes)
-        named, node_names = separated(sorted_distinct(keys), sizes)
-        counts = np.bincount(named, minlength=rows)
-        if not counts.all():
-            bare = pl.Series(counts == 0)
-            edges = edges.filter(~bare.gather(edges["target"]) & ~bare.gather(edges["source"]))
-        arrays = {
-            "node_names_indptr": csr_indptr(named, rows),
-            "node_names": node_names,
-            "graph_indptr": csr_indptr(edges["target"].to_numpy(), rows),
-            "graph_sources": edges["source"].to_numpy(),
-            "graph_relations": edges["relation"].to_numpy(),
-            "homonyms_indptr": csr_indptr(homonyms["concept"].to_numpy(), rows),
-            "homonyms": homonyms["other"].to_numpy(),
-        }
-        facts = {
-            "n_concepts": rows,
-            "names": len(names.strings),
-            "pairs": buckets.total(),
-            "pairs_by_bucket": dict(buckets),
-            "edges": edges.height,
-            "relation_labels": labels,
-            "homonym_pairs": homonyms.height,
-            "names_of_too_many_concepts": left_out,
-        }
-        options = {
-            "caps": asdict(caps),
-            "english_crosslingual_only": english_crosslingual_only,
-            "relation_label": relation_label,
-            "languages": list(languages),
-            "seed": seed,
-        }
-        for name, array in arrays.items():
-            np.save(folder / f"{name}.npy", array)
-        knowledge_base = sha256(table.path / MANIFEST)
-        return write_manifest(
-            folder, kind=KIND, version=VERSION, **facts, options=options, kb=knowledge_base
+    with timed("Drawing the pairs"):
+        drawn = positive_pairs(
+            names.paired,
+            names.concept_keys,
+            caps=caps,
+            english_crosslingual_only=english_crosslingual_only,
+            seed=seed,
         )
+        parts, buckets = [], Counter[str]()
+        for part, counts in drawn:
+            parts.append(part)
+            buckets.update(counts)
+    if not +buckets:
+        raise BergamotError(Errors.T105, path=table.path)
+    with timed("Building the graph"):
+        own = names.units.filter(~pl.col("trade")).select("concept", "name").unique()
+        own = own.sort("concept", "name")
+        edges, labels = graph_edges(table, label=relation_label)
+        has_name = np.zeros(len(table), dtype=bool)
+        has_name[own["concept"].to_numpy()] = True
+        edges = edges.filter(*(pl.Series(has_name[edges[end]]) for end in ("target", "source")))
+    with timed("Finding homonyms"):
+        homonyms, left_out = homonym_pairs(names.units)
+    options = {
+        "caps": asdict(caps),
+        "english_crosslingual_only": english_crosslingual_only,
+        "relation_label": relation_label,
+        "languages": list(languages),
+        "seed": seed,
+    }
+    return TrainingSet.write(
+        path,
+        names=names.strings,
+        pairs=np.concatenate(parts),
+        node_names=own,
+        edges=edges,
+        homonyms=homonyms,
+        n_concepts=len(table),
+        relation_labels=labels,
+        pairs_by_bucket=dict(+buckets),
+        homonym_pairs=homonyms.height,
+        names_of_too_many_concepts=left_out,
+        options=options,
+        kb=sha256(table.path / MANIFEST),
+    )
 
 
-def _write_pairs(path: Path, parts: Iterable[tuple[np.ndarray, Counter[str]]]) -> Counter[str]:
-    """Write pairs part by part; return the buckets that gave any."""
-    buckets: Counter[str] = Counter()
-    with array_in_parts(path, np.int32, 3) as write:
-        for pairs, found in parts:
-            write(pairs)
-            buckets.update(found)
-    return +buckets
+def _starts(concepts: pl.Series, count: int) -> np.ndarray:
+    """Return int64 (count + 1): where each concept's rows start in a sorted column."""
+    return np.searchsorted(concepts.to_numpy(), np.arange(count + 1, dtype=np.int32))

@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb_import.concept_table import build_concept_table
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from spacy_bergamot.kb_import.ontology.records import accession_of, language_of
 from spacy_bergamot.kb_import.ontology.sources import version_of
-from spacy_bergamot.kb_import.tables import build_concept_table
 from training.__main__ import app
 from training.errors import BergamotError
 

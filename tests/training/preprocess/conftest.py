@@ -11,10 +11,11 @@ import pytest
 from spacy_bergamot.kb.concept_table import read_arrow
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.rrf_writer import rrf_line
-from training.preprocess.buckets import Caps
 from training.preprocess.cli import preprocess
+from training.preprocess.pairs import Caps
 from training.preprocess.training_set import TrainingSet
 
+CAPS = Caps(50, 50, 50)
 DEFAULTS = {
     "MRCONSO": {"LAT": "ENG", "TS": "S", "STT": "VO", "ISPREF": "N", "SAB": "SRC", "TTY": "SY"},
     "MRREL": {"REL": "RO", "RELA": "", "SAB": "SRC"},
@@ -114,10 +115,27 @@ class Run:
 
 
 def run(folder: Path, *, filters: Filters | None = None, **options: Any) -> Run:
-    """Preprocess folder/META into folder/out; nothing is held out unless told otherwise."""
-    options = {"caps": Caps(), "held_out": 0.0, **options}
-    manifests = preprocess(folder / "META", folder / "out", filters=filters or Filters(), **options)
-    return Run(folder / "out", manifests)
+    """Preprocess folder/META into folder/out; see `preprocessed`."""
+    given = {"filters": filters} if filters else {}
+    return Run(folder / "out", preprocessed(folder / "META", folder / "out", **given, **options))
+
+
+def preprocessed(meta: Path, output: Path, **options: Any) -> dict[str, dict[str, Any]]:
+    """Preprocess a release; nothing is held out unless told otherwise."""
+    settings: dict[str, Any] = {
+        "filters": Filters(),
+        "caps": CAPS,
+        "english_crosslingual_only": True,
+        "relation_label": "rel",
+        "train_languages": (),
+        "add_inverses": False,
+        "held_out": 0.0,
+        "valid_concepts": 0.0,
+        "seed": 0,
+        "max_malformed": 0.001,
+        "training_set": True,
+    }
+    return preprocess(meta, output, **{**settings, **options})
 
 
 def build(folder: Path, names: Iterable[str], relations: Iterable[str] = (), **options: Any) -> Run:

@@ -1,14 +1,17 @@
 import logging
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb_import.filters import Filters
 from tests.training.preprocess.conftest import line, name, relation, write_release
 from training.__main__ import app as training
 from training.errors import BergamotError
-from training.preprocess.cli import preprocess_cli
+from training.preprocess.cli import CONFIG, preprocess_cli
 from training.preprocess.training_set import TrainingSet
 
 app = typer.Typer()
@@ -133,6 +136,63 @@ def test_every_option_is_explained() -> None:
     output = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
     for option in ("languages", "keep-suppressed", "cap-monolingual", "all-crosslingual", "seed"):
         assert f"--{option}" in output
+
+
+def written(folder: Path, text: str) -> Path:
+    """Return a config in which some lines have been changed to others."""
+    path = folder / "mine.cfg"
+    path.write_text(text, "utf8")
+    return path
+
+
+def test_a_config_has_the_defaults_and_options_override_them(meta: Path) -> None:
+    text = CONFIG.read_text("utf8")
+    changed = text.replace('languages = ""', 'languages = "ENG"', 1).replace("seed = 0", "seed = 7")
+    config = ["--config", str(written(meta.parent, changed))]
+    _, data = invoke(meta, *config)
+    assert len(data.pairs) == 4
+    assert data.manifest["options"]["seed"] == 7
+    for options in ([*config, "--languages", "ENG,SPA"], ["--languages", "ENG,SPA", *config]):
+        assert len(invoke(meta, *options)[1].pairs) == 12
+    changed = text.replace("suppress = true", "suppress = false").replace("true", "false")
+    config = ["--config", str(written(meta.parent, changed.replace("set = false", "set = true")))]
+    assert len(invoke(meta, *config, "--suppress", "--english-crosslingual-only")[1].pairs) == 20
+
+
+def test_the_defaults_of_the_filters_are_those_of_the_kb_command(meta: Path) -> None:
+    invoke(meta)
+    table = ConceptTable.open(meta.parent / "out/kb")
+    defaults = {key: list(v) if type(v) is tuple else v for key, v in asdict(Filters()).items()}
+    assert table.manifest["options"] == {**defaults, "add_inverses": False}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("seed = 0", "", "T157.*mine.cfg.*missing: seed; unknown: none"),
+        ("seed = 0", "sede = 0", "T157.*missing: seed; unknown: sede"),
+        ("[preprocess]", "[train]", "T157.*unknown: train"),
+        ("[preprocess]", "", "T156.*mine.cfg"),
+        ("seed = 0", "seed 0", "T156.*mine.cfg"),
+    ],
+)
+def test_a_config_with_other_settings_is_refused(old: str, new: str, said: str, meta: Path) -> None:
+    config = written(meta.parent, CONFIG.read_text("utf8").replace(old, new))
+    with pytest.raises(BergamotError, match=f"(?s){said}"):
+        invoke(meta, "--config", str(config))
+    with pytest.raises(BergamotError, match=r"T156.*none\.cfg"):
+        invoke(meta, "--config", str(meta.parent / "none.cfg"))
+
+
+@pytest.mark.parametrize("setting", ["held_out = 'much'", "seed = -1", "suppress = 3"])
+def test_a_value_of_another_kind_in_a_config_is_refused(setting: str, meta: Path) -> None:
+    name = setting.split()[0]
+    lines = CONFIG.read_text("utf8").splitlines()
+    text = "\n".join(setting if line.startswith(f"{name} =") else line for line in lines)
+    config = written(meta.parent, text.replace("'", '"'))
+    result = CliRunner().invoke(app, [str(meta), "out", "--config", str(config)])
+    assert result.exit_code == 2
+    assert f"--{name.replace('_', '-')}" in result.output
 
 
 @pytest.mark.parametrize("option", ["--pairs", "--bitext"])

@@ -1,13 +1,11 @@
-from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.training.preprocess.conftest import build, name, relation
-from training.preprocess.graph import csr_indptr, homonym_pairs
+from training.preprocess.graph import homonym_pairs
 
 NAMES = [name(f"C{i}", f"{word} {i}") for i in range(4) for word in ("x", "y")]
 
@@ -39,14 +37,6 @@ def test_a_label_that_is_rel_here_and_rela_there_is_one(tmp_path: Path) -> None:
     rows = [relation("C1", "C2", "RO", "RQ"), relation("C1", "C3", "RQ")]
     built = build(tmp_path, NAMES, rows, relation_label="rela")
     assert built.train.relation_labels == ["RQ"]
-
-
-@given(keys=st.lists(st.integers(0, 9)).map(sorted))
-def test_indptr_cuts_sorted_keys_into_rows(keys: list[int]) -> None:
-    indptr = csr_indptr(np.array(keys, dtype=np.int32), 10)
-    assert [keys[a:b] for a, b in pairwise(indptr)] == [
-        [key] * keys.count(key) for key in range(10)
-    ]
 
 
 @settings(max_examples=50, deadline=None)

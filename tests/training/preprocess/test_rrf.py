@@ -1,7 +1,6 @@
 import logging
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -114,6 +113,18 @@ def test_a_malformed_line_is_named_counted_and_skipped(
     assert BAD[bad] in caplog.text
 
 
+def test_a_line_is_checked_in_the_columns_too_that_are_not_asked_for(tmp_path: Path) -> None:
+    whole = name("C1", "a", SAUI="x")
+    bad = [
+        whole.replace("|x|", "|\xff|").encode("latin1"),
+        whole.replace("|x|", "|\ufffd|").encode(),
+    ]
+    (tmp_path / "MRCONSO.RRF").write_bytes(b"\n".join([*bad, whole.encode(), b""]))
+    table = open_release(tmp_path, max_malformed=1)["MRCONSO"]
+    assert table.frame("STR").height == 1
+    assert table.malformed == 2
+
+
 def test_a_truncated_last_line_is_malformed(tmp_path: Path) -> None:
     whole = lines("a", "b", "c")
     assert read(tmp_path, whole[:-1])[0].malformed == 0
@@ -167,11 +178,3 @@ def test_a_file_without_line_feeds_is_not_read_to_its_end(tmp_path: Path) -> Non
         out.truncate(1 << 36)
     with pytest.raises(BergamotError, match=r"T102.*no line feed in 257 MiB"):
         open_release(tmp_path)["MRCONSO"].frame("STR")
-
-
-def test_columns_side_by_side_are_one_string(tmp_path: Path) -> None:
-    (tmp_path / "MRCONSO.RRF").write_bytes(lines("first", "x", "yz"))
-    rows = next(open_release(tmp_path)["MRCONSO"].pieces())
-    assert rows.strings("LAT", to="TS").to_pylist() == ["ENG|S"] * 3
-    assert rows.strings("STR", np.array([0, 2])).to_pylist() == ["first", "yz"]
-    assert rows.strings("STR", np.array([], dtype=np.int64)).to_pylist() == []

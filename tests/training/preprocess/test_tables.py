@@ -5,11 +5,11 @@ import sys
 import unicodedata
 from pathlib import Path
 
-import pyarrow as pa
+import polars as pl
 import pytest
 
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.kb_import.filters import Filters, without_letters
+from spacy_bergamot.kb_import.filters import LETTERS, Filters
 from spacy_bergamot.text import has_letters
 from tests.training.preprocess.conftest import TWO, build, line, name, relation, run, write_release
 from training.errors import BergamotError
@@ -105,7 +105,7 @@ def test_names_without_letters_and_long_names_are_dropped_and_counted(tmp_path: 
 def test_letters_are_those_of_the_runtime() -> None:
     codes = (code for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
     characters = [char for char in map(chr, codes) if unicodedata.category(char) != "Cn"]
-    dropped = without_letters(pa.array(characters, pa.large_string()))
+    dropped = ~pl.Series(characters).str.contains(LETTERS)
     differ = {
         char for char, alone in zip(characters, dropped, strict=True) if has_letters(char) == alone
     }
@@ -295,3 +295,18 @@ def test_names_with_control_characters_are_dropped_counted_and_named(
     assert sorted(alias for _, _, alias in built.aliases()) == sorted(["a", "b", *whole])
     assert built.counts["dropped"] == {"names: control characters": 4}
     assert r"'he\x00art'" in caplog.text
+
+
+@pytest.mark.parametrize("column", ["SAB", "RELA", "TUI"])
+def test_more_values_than_the_tables_can_hold_are_an_error_that_names_the_column(
+    column: str, tmp_path: Path
+) -> None:
+    count = range((1 << 15) + 1)
+    tables = {
+        "SAB": {"MRCONSO": [name("C1", "a", SAB=f"S{i}") for i in count]},
+        "RELA": {"MRREL": [relation("C1", "C2", "RO", f"r{i}") for i in count]},
+        "TUI": {"MRSTY": [line("MRSTY", CUI="C1", TUI=f"T{i}") for i in count]},
+    }
+    write_release(tmp_path / "META", **{"MRCONSO": [*TWO, name("C2", "c")], **tables[column]})
+    with pytest.raises(BergamotError, match=rf"T114.*32768.*{column} of .*MR\w+\.RRF"):
+        run(tmp_path)
