@@ -1,11 +1,10 @@
-"""How preprocessing grows, against polars' own scan of the same columns.
+"""How preprocessing grows.
 
     python -m benchmarks.preprocess [--names 1000000 2000000 4000000] [--quick]
 
-For each size: RRF files of invented names, then two processes. One scans the columns that
-preprocessing uses and counts their values' bytes; the other is `python -m training preprocess`.
-The last line is JSON of the largest size: scan_ratio (CPU-seconds of preprocessing by the scan's),
-peak_mib (of preprocessing), cpu_s, seconds, names; and `sizes`, the same of every size.
+For each size: RRF files of invented names, then `python -m training preprocess` in a process of its
+own. The last line is JSON of the largest size: peak_mib, cpu_s, seconds, names; and `sizes`, the
+same of every size.
 """
 
 import argparse
@@ -20,24 +19,6 @@ from typing import Any
 
 from benchmarks.synthetic_umls import generate
 
-SCAN = """
-import sys
-import polars as pl
-from spacy_bergamot.kb_import.rrf import COLUMNS
-used = {
-    "MRCONSO": "CUI LAT TS STT ISPREF SAB TTY CODE STR SUPPRESS",
-    "MRREL": "CUI1 REL CUI2 RELA SAB SUPPRESS",
-    "MRSTY": "CUI TUI",
-}
-for table, columns in used.items():
-    names = [*COLUMNS[table].split(), "END"]
-    rows = pl.scan_csv(
-        f"{sys.argv[1]}/{table}.RRF", separator="|", has_header=False, quote_char=None,
-        schema=dict.fromkeys(names, pl.String),
-    )
-    print(rows.select(pl.col(columns.split()).str.len_bytes().sum()).collect(engine="streaming"))
-"""
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -46,15 +27,14 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where to write; a temporary folder else")
     arguments = parser.parse_args()
     sizes = [200_000, 400_000] if arguments.quick else sorted(arguments.names)
-    print(f"{'names':>10}{'seconds':>9}{'CPU s':>8}{'scan CPU s':>12}{'ratio':>7}{'peak MiB':>10}")
+    print(f"{'names':>10}{'seconds':>9}{'CPU s':>8}{'peak MiB':>10}")
     results = []
     for names in sizes:
         with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
             results.append(measure(names, Path(folder)))
         row = results[-1]
         print(
-            f"{names:>10}{row['seconds']:>9.1f}{row['cpu_s']:>8.1f}{row['scan_cpu_s']:>12.1f}"
-            f"{row['scan_ratio']:>7.1f}{row['peak_mib']:>10}",
+            f"{names:>10}{row['seconds']:>9.1f}{row['cpu_s']:>8.1f}{row['peak_mib']:>10}",
             flush=True,
         )
     plot(results)
@@ -63,15 +43,12 @@ def main() -> None:
 
 def measure(names: int, folder: Path) -> dict[str, Any]:
     generate(names, folder / "META")
-    _, scan_cpu, _ = run([sys.executable, "-c", SCAN, str(folder / "META")])
     command = [sys.executable, "-m", "training", "preprocess", str(folder / "META")]
     seconds, cpu, peak = run([*command, str(folder / "corpus")])
     return {
         "names": names,
         "seconds": round(seconds, 1),
         "cpu_s": round(cpu, 1),
-        "scan_cpu_s": round(scan_cpu, 2),
-        "scan_ratio": round(cpu / scan_cpu, 2),
         "peak_mib": round(peak),
     }
 

@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 from confection import Config
 
-from spacy_bergamot.kb.concept_table import write_arrow
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import write_manifest
 from training.bergamot.batches import BatchMaker, BatchSettings, prepared
 from training.bergamot.token_store import KIND as TOKENS
 from training.bergamot.token_store import TokenStore
-from training.preprocess.training_set import KIND, VERSION, TrainingSet
+from training.preprocess.training_set import TrainingSet
 
 NAMES, PAIRS, TOKENS_PER_NAME, HOMONYMS = 3.6, 7, 11, 0.02
 LABELS = ["PAR", "CHD", "RB", "RN", "RO", "RQ", "SIB", "SY", "AQ", "QB"]
@@ -120,22 +120,23 @@ def write(root: Path, concepts: int, edges: int) -> None:
     sources = np.repeat(np.arange(concepts, dtype=np.int32), spread(edges, concepts, rng))
     rng.shuffle(sources)
     some = np.sort(rng.permutation(concepts)[: max(2, round(HOMONYMS * concepts)) // 2 * 2])
-    with atomic_folder(root / "train") as folder:
-        arrays = {
-            "pairs": pairs.astype(np.int32),
-            "node_names_indptr": own,
-            "node_names": np.arange(own[-1], dtype=np.int32),
-            "graph_indptr": indptr(spread(edges, concepts, rng)),
-            "graph_sources": sources,
-            "graph_relations": rng.integers(0, len(LABELS), edges, dtype=np.int32),
-            "homonyms_indptr": indptr(np.isin(np.arange(concepts), some)),
-            "homonyms": some.reshape(-1, 2)[:, ::-1].ravel().astype(np.int32),
-        }
-        for name, array in arrays.items():
-            np.save(folder / f"{name}.npy", array)
+    every = np.arange(concepts, dtype=np.int32)
+    edge = {
+        "target": np.repeat(every, spread(edges, concepts, rng)),
+        "source": sources,
+        "relation": rng.integers(0, len(LABELS), edges, dtype=np.int32),
+    }
+    TrainingSet.write(
+        root / "train",
         # Batches are made of token ids; the strings of the names are not asked for.
-        write_arrow(folder / "names.arrow", pa.table({"name": pa.array([""], pa.large_string())}))
-        write_manifest(folder, kind=KIND, version=VERSION, relation_labels=LABELS)
+        names=pa.array([""]),
+        pairs=pairs,
+        node_names=pl.DataFrame({"concept": np.repeat(every, names), "name": np.arange(own[-1])}),
+        edges=pl.DataFrame(edge),
+        homonyms=pl.DataFrame({"concept": some, "other": some.reshape(-1, 2)[:, ::-1].ravel()}),
+        n_concepts=concepts,
+        relation_labels=LABELS,
+    )
     with atomic_folder(root / "tokens") as folder:
         lengths = np.minimum(25, 2 + rng.poisson(TOKENS_PER_NAME - 2, int(own[-1])))
         ends = indptr(lengths)
