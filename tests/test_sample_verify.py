@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from spacy_bergamot.kb_import.concept_table import build_concept_table
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.rrf_writer import write_rrf
-from spacy_bergamot.kb_import.tables import build_concept_table
 
 ROOT = Path(__file__).resolve().parents[1]
 Name = tuple[str, str] | tuple[str, str, dict[str, str]]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb_import.concept_table import build_concept_table
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from spacy_bergamot.kb_import.rrf import COLUMNS
-from spacy_bergamot.kb_import.tables import build_concept_table
 
 
 def imported(folder: Path, files: Mapping[str, str]) -> Path:
