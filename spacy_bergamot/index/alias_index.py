@@ -32,7 +32,8 @@ from spacy_bergamot.index.engines import Engine, Vectors, engine_class, require_
 from spacy_bergamot.index.language_bias import LanguageBias
 from spacy_bergamot.index.lexical import LexicalIndex
 from spacy_bergamot.index.vector_store import fill, open_store, plan_of
-from spacy_bergamot.kb.concept_table import ConceptTable, read_arrow
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.storage.arrow_files import read_arrow
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import checked_manifest, files_fingerprint, write_manifest
 

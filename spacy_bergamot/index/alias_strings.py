@@ -9,7 +9,8 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.hashing import string_keys
 from spacy_bergamot.index.engines import Vectors
 from spacy_bergamot.index.language_bias import LanguageBias
-from spacy_bergamot.kb.concept_table import ConceptTable, write_arrow
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.storage.arrow_files import write_arrow
 from spacy_bergamot.text import has_letters, normalize
 
 _CHUNK = 1 << 16

@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.storage.arrow_files import read_arrow, write_arrow
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import files_fingerprint, read_manifest, write_manifest
 
@@ -297,21 +298,3 @@ class ConceptTable:
         if column.num_chunks == 1:
             return column.chunk(0)
         return pa.array([], type=column.type)
-
-
-def write_arrow(path: Path, table: pa.Table) -> None:
-    """Write a table as one uncompressed record batch, so that it maps without a copy."""
-    table = table.unify_dictionaries().combine_chunks()
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-
-
-def read_arrow(path: Path) -> pa.Table:
-    """Memory-map an Arrow IPC file. RAISES (BergamotError): If it is missing or no Arrow file."""
-    try:
-        return pa.ipc.open_file(pa.memory_map(str(path), "r")).read_all()
-    except FileNotFoundError:
-        remedy = "Rebuild the folder that it belongs to."
-        raise BergamotError(Errors.B001, path=path, remedy=remedy) from None
-    except pa.ArrowInvalid as reason:
-        raise BergamotError(Errors.B002, path=path, what="Arrow", reason=reason) from None

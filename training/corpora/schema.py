@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from spacy_bergamot.kb.concept_table import read_arrow, write_arrow
+from spacy_bergamot.storage.arrow_files import read_arrow, write_arrow
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.corpora.marks import marked

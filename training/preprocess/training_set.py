@@ -13,8 +13,9 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from spacy_bergamot.kb.concept_table import ConceptTable, read_arrow, write_arrow
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.progress import timed
+from spacy_bergamot.storage.arrow_files import read_arrow, write_arrow
 from spacy_bergamot.storage.files import MANIFEST, atomic_folder, sha256
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.errors import BergamotError, Errors

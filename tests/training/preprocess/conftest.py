@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from spacy_bergamot.kb.concept_table import read_arrow
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.rrf_writer import rrf_line
+from spacy_bergamot.storage.arrow_files import read_arrow
 from training.preprocess.cli import preprocess
 from training.preprocess.pairs import Caps
 from training.preprocess.training_set import TrainingSet
