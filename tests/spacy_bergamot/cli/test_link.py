@@ -12,31 +12,15 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
-from typer.testing import CliRunner, Result
 
-from spacy_bergamot.cli import bergamot
 from spacy_bergamot.cli.results import file_name
+from tests.spacy_bergamot.factories import invoke, rows_of, write_rows
 
 IDS = [
     "a", "a", "A", "doc.v1", "doc.v2", "../evil", "123.txt", "2024.01.05", "..", "/",
     "\u00e9", "e\u0301",
 ]  # fmt: skip
 NOTE = "Der Patient hat\nBluthochdruck."
-
-
-def invoke(*arguments: object, status: int = 0, **options: Any) -> Result:
-    result = CliRunner().invoke(bergamot, [str(argument) for argument in arguments], **options)
-    assert result.exit_code == status, result.output
-    return result
-
-
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf8").splitlines()]
-
-
-def write_rows(path: Path, *rows: dict[str, Any]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf8")
-    return path
 
 
 def ids_in(rows: list[dict[str, Any]]) -> list[list[str]]:

@@ -10,23 +10,10 @@ from spacy.tokens import Span
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.pipeline.loaders import alias_index, language_model
-from tests.spacy_bergamot.linking.test_generators import ensemble
-from tests.spacy_bergamot.pipeline.test_linker import mark
+from tests.spacy_bergamot.factories import NEW, add, ensemble, mark, remove
 
 MEAN = ensemble(combine="mean")
 RESCORED = ensemble(combine="rescored", weights={"lexical": 0.1, "dense": 0.9})
-
-
-def add(concept_id: str, alias: str, **facts: object) -> dict:
-    given = {"concept_id": concept_id, "alias": alias, "language": "ENG", "source": "LOCAL"}
-    return {"action": "add", **given, **facts}
-
-
-def remove(concept_id: str, alias: str | None = None) -> dict:
-    return {"action": "remove", "concept_id": concept_id, "alias": alias}
-
-
-NEW = {"name": "Long COVID", "types": ["T047"], "definition": "It lasts."}
 
 
 @pytest.fixture

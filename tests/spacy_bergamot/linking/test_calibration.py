@@ -16,7 +16,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.linking.calibration import Calibration, expected_calibration_error
 from spacy_bergamot.linking.candidates import Candidate
 from tests.spacy_bergamot.conftest import CONCEPTS
-from tests.spacy_bergamot.linking.test_generators import ensemble
+from tests.spacy_bergamot.factories import ensemble
 
 
 class Groups(dict):

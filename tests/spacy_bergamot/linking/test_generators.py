@@ -18,17 +18,9 @@ from spacy_bergamot.linking.rerank import Mention
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
 from spacy_bergamot.text import normalize
-from tests.spacy_bergamot.pipeline.test_linker import mark
+from tests.spacy_bergamot.factories import DENSE, LEXICAL, ensemble, mark
 
 ROOT = Path(__file__).parents[3]
-EXACT = {"@misc": "spacy_bergamot.ExactGenerator.v1"}
-LEXICAL = {"@misc": "spacy_bergamot.LexicalGenerator.v1"}
-DENSE = {"@misc": "spacy_bergamot.DenseGenerator.v1"}
-
-
-def ensemble(**settings: object) -> dict:
-    parts = {"exact": EXACT, "lexical": LEXICAL, "dense": DENSE}
-    return {"@misc": "spacy_bergamot.EnsembleGenerator.v1", "generators": parts, **settings}
 
 
 def candidates(nlp, text: str, *mentions: str) -> list[dict]:

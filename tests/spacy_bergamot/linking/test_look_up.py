@@ -2,7 +2,7 @@
 
 import spacy
 
-from tests.spacy_bergamot.pipeline.test_linker import mark
+from tests.spacy_bergamot.factories import mark
 
 
 def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):

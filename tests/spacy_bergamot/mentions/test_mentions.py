@@ -10,12 +10,7 @@ from spacy_bergamot.mentions import Place, exact_spans, split_tokens
 from spacy_bergamot.pipeline.build import write_names
 from spacy_bergamot.pipeline.loaders import concept_table
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts
-
-
-def mentions(nlp, text):
-    doc = nlp(text)
-    assert doc.text == text
-    return [(ent.text, ent.label_) for ent in doc.ents]
+from tests.spacy_bergamot.factories import mentions
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.mentions.usual import is_usual
 from spacy_bergamot.pipeline.loaders import concept_table
 from tests.spacy_bergamot.conftest import write_concepts
-from tests.spacy_bergamot.index.test_changes import add, remove
+from tests.spacy_bergamot.factories import add, remove
 
 KNOWN = {
     "C01": ("T047", {"ENG": ["hypertension", "high blood pressure"], "RUS": ["гипертония"],

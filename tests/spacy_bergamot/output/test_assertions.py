@@ -9,9 +9,8 @@ from spacy.tokens import Doc, DocBin, Span
 
 from spacy_bergamot.output.assertions import EXTENSIONS, attributes_of
 from spacy_bergamot.output.exporters import to_bigbio, to_brat, to_dict, to_fhir, to_html
-from tests.spacy_bergamot.cli.test_link import invoke, rows_of, write_rows
-from tests.spacy_bergamot.output.test_exporters import DocumentReference, facts_of
-from tests.spacy_bergamot.output.test_html_page import Page
+from tests.spacy_bergamot.factories import invoke, rows_of, write_rows
+from tests.spacy_bergamot.output.shapes import DocumentReference, Page, facts_of
 
 TEXT = "No fever, a heart attack, and maybe diabetes."
 STATUS = "http://terminology.hl7.org/CodeSystem/condition-ver-status"

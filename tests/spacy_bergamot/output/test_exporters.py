@@ -2,11 +2,9 @@
 
 from base64 import b64decode
 from pathlib import Path
-from typing import Any, Literal
 
 import pytest
 import spacy
-from pydantic import BaseModel, ConfigDict, Field
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
@@ -17,65 +15,9 @@ from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.output.exporters import to_bigbio, to_brat, to_dict, to_fhir
 from spacy_bergamot.output.vocabularies import reference
 from spacy_bergamot.pipeline.build import write_names
+from tests.spacy_bergamot.output.shapes import DocumentReference, facts_of
 
 TEXT = "Zustand: 心 Bluthochdruck und Fieber."
-
-
-class Strict(BaseModel):
-    """Part of a FHIR resource, R4: nothing but these elements."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-URI = Field(pattern=r"^\S+:\S+$")
-STRING = Field(min_length=1)
-
-
-class Coding(Strict):
-    system: str | None = Field(None, pattern=r"^\S+:\S+$")
-    code: str = Field(pattern=r"^\S+( \S+)*$")
-    display: str | None = Field(None, min_length=1)
-
-
-class CodeableConcept(Strict):
-    coding: list[Coding] = Field(min_length=1)
-    text: str | None = Field(None, min_length=1)
-
-
-class Extension(Strict):
-    url: str = STRING
-    extension: "list[Extension] | None" = Field(None, min_length=1)
-    valueString: str | None = Field(None, min_length=1)
-    valueUnsignedInt: int | None = Field(None, ge=0)
-    valueDecimal: float | None = None
-    valueCode: str | None = Field(None, pattern=r"^\S+( \S+)*$")
-    valueCodeableConcept: CodeableConcept | None = None
-
-    def model_post_init(self, _: Any) -> None:
-        values = self.model_dump(exclude_none=True).keys() - {"url"}
-        assert len(values) == 1, "an extension has one value, or extensions"
-
-
-class Attachment(Strict):
-    contentType: str = STRING
-    data: str | None = Field(None, pattern=r"^[A-Za-z0-9+/]+=*$")
-
-
-class Content(Strict):
-    attachment: Attachment
-
-
-class Identifier(Strict):
-    system: str = Field(pattern=r"^\S+:\S+$")
-    value: str = STRING
-
-
-class DocumentReference(Strict):
-    resourceType: Literal["DocumentReference"]
-    extension: list[Extension] | None = Field(None, min_length=1)
-    identifier: list[Identifier] | None = Field(None, min_length=1)
-    status: Literal["current", "superseded", "entered-in-error"]
-    content: list[Content] = Field(min_length=1)
 
 
 @pytest.fixture
@@ -104,11 +46,6 @@ def linked_to(*concept_ids: str) -> Doc:
     doc = spacy.blank("xx")("word " * len(concept_ids))
     doc.set_ents([Span(doc, n, n + 1, label="DISO", kb_id=of) for n, of in enumerate(concept_ids)])
     return doc
-
-
-def facts_of(mention: dict[str, Any]) -> dict[str, Any]:
-    return {part["url"]: next(v for k, v in part.items() if k != "url")
-            for part in mention["extension"]}  # fmt: skip
 
 
 def test_a_document_is_a_whole_resource(nlp: Language, kb: KnowledgeBase):

@@ -2,7 +2,6 @@
 
 import re
 from html import unescape
-from html.parser import HTMLParser
 
 import pytest
 import spacy
@@ -10,6 +9,7 @@ from spacy import displacy
 from spacy.tokens import Doc, Span
 
 from spacy_bergamot.output.exporters import to_displacy, to_html
+from tests.spacy_bergamot.output.shapes import Page
 
 URL = "https://kb.example/{}"
 
@@ -28,43 +28,6 @@ def marked(text: str, *found: tuple[str, str, str], key: str = "", lang: str = "
     else:
         doc.ents = spans
     return doc
-
-
-class Page(HTMLParser):
-    """Keeps elements, the text of paragraphs without tags, and each tag's text."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[tuple[str, str | None]] = []
-        self.text = ""
-        self.tags: list[str] = []
-        self.marks: list[tuple[str, str]] = []
-        self.feed(html)
-        assert not self.open
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = dict(attrs)
-        self.elements.append((tag, attributes))
-        kind = str(attributes.get("class", ""))
-        if tag != "meta":
-            self.open.append((tag, kind))
-        if kind.startswith("tag"):
-            self.tags.append("")
-        if tag == "mark":
-            self.marks.append(("", kind))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop()[0] == tag
-
-    def handle_data(self, data: str) -> None:
-        kinds = [str(kind) for _, kind in self.open]
-        if any(kind.startswith("tag") for kind in kinds):
-            self.tags[-1] += data
-        elif "entities" in kinds:
-            self.text += data
-            if self.open[-1][0] == "mark":
-                self.marks[-1] = (self.marks[-1][0] + data, self.marks[-1][1])
 
 
 def test_a_text_comes_through_whole_and_its_mentions_are_marked():

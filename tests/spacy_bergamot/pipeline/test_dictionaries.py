@@ -12,8 +12,7 @@ from spacy_bergamot.cli import bergamot
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.pipeline.loaders import concept_table
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts
-from tests.spacy_bergamot.index.test_changes import NEW, add, remove
-from tests.spacy_bergamot.mentions.test_mentions import mentions
+from tests.spacy_bergamot.factories import NEW, add, mentions, remove
 
 TEXT = "Widowmaker, long COVID, a heart attack, a cold and MI."
 BEFORE = [("heart attack", "DISO"), ("cold", "DISO")]

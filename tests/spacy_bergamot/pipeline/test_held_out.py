@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from spacy_bergamot.cli import bergamot
 from spacy_bergamot.pipeline.build import build_pipeline
 from spacy_bergamot.pipeline.held_out import answers, everyday_words
-from tests.spacy_bergamot.pipeline.test_linker import mark
+from tests.spacy_bergamot.factories import mark
 
 SAMPLE = Path(__file__).parents[3] / "assets/sample/META/MRCONSO.RRF"
 LEXICAL = {"@misc": "spacy_bergamot.LexicalGenerator.v1"}

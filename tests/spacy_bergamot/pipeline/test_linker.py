@@ -7,6 +7,7 @@ from spacy.tokens import DocBin, Span
 from spacy.training import Example
 
 from spacy_bergamot.errors import BergamotError
+from tests.spacy_bergamot.factories import mark
 
 TEXTS = {
     "She has High  Blood Pressure and a heart attack.": ["C01", "C03"],
@@ -15,17 +16,6 @@ TEXTS = {
     "因心肌梗死入院": ["C03"],
     "У пациента гипертония и сахарный диабет.": ["C01", "C02"],
 }
-
-
-def mark(nlp, text, *mentions, label="X"):
-    doc = nlp.make_doc(text)
-    starts = [text.index(mention) for mention in mentions]
-    spans = [
-        doc.char_span(start, start + len(mention), label=label)
-        for start, mention in zip(starts, mentions, strict=True)
-    ]
-    doc.ents = spans
-    return doc
 
 
 @pytest.mark.parametrize(("text", "expected"), TEXTS.items())

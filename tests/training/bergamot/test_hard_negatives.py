@@ -7,7 +7,7 @@ import pytest
 import torch
 from confection import Config
 
-from tests.training.bergamot.test_run import equal, interrupt
+from tests.training.bergamot.runs import equal, interrupt
 from training.bergamot.batches import BatchSettings
 from training.bergamot.hard_negatives import NearConcepts, nearest
 from training.bergamot.run import prepared, train

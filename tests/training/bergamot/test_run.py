@@ -15,36 +15,13 @@ from safetensors.torch import load_file
 from transformers import AutoModel, AutoTokenizer
 
 from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
+from tests.training.bergamot.runs import equal, interrupt
 from training.bergamot.checkpoint import newest_checkpoint
 from training.bergamot.cli import device_of, parse_overrides
 from training.bergamot.run import read_config, sole_use, train
-from training.bergamot.trainer import Trainer
 from training.errors import BergamotError
 
 ROOT = Path(__file__).parents[3]
-
-
-def weights(folder: Path) -> dict[str, torch.Tensor]:
-    return load_file(folder / "model.safetensors")
-
-
-def equal(first: Path, second: Path) -> bool:
-    a, b = weights(first), weights(second)
-    return a.keys() == b.keys() and all(a[name].equal(b[name]) for name in a)
-
-
-def interrupt(monkeypatch: pytest.MonkeyPatch, call: int) -> list[int]:
-    """Interrupt training once, at a step's `call`-th call; return a list that gets the steps."""
-    step, taken = Trainer.step, []
-
-    def failing(self, batch, number):
-        taken.append(number)
-        if len(taken) == call:
-            raise KeyboardInterrupt
-        return step(self, batch, number)
-
-    monkeypatch.setattr(Trainer, "step", failing)
-    return taken
 
 
 def test_a_run_lowers_the_loss_and_exports_a_hugging_face_folder(config: Config):
