@@ -12,23 +12,42 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
 
 
 def normalize(name: str) -> str:
-    """Return NFKC, lower case, single spaces, without invisible breaks (soft hyphen and kin).
+    r"""Return the normal form of a name; that of a normal form is itself.
 
-    >>> normalize("  Crohn’s\\u00a0 DISEASE ")
+    name (str): As it is written.
+    RETURNS (str): NFKC, lower case, single spaces, no invisible breaks (soft hyphen and kin).
+
+    >>> normalize("  Crohn’s\u00a0 DISEASE ")
     'crohn’s disease'
     """
-    return " ".join(unify(name).lower().split())
+    return " ".join(lowered(unify(name)).split())
 
 
 def unify(name: str) -> str:
-    """Return NFKC without invisible breaks; case and spaces stay."""
+    """Return a name in NFKC without invisible breaks; case and spaces stay.
+
+    name (str): As it is written.
+    """
     if name.isascii():
         return name
     return unicodedata.normalize("NFKC", name.translate(_INVISIBLE))
 
 
+def lowered(name: str) -> str:
+    """Return a name from `unify` in lower case, still in NFKC.
+
+    name (str): In NFKC.
+    """
+    lower = name.lower()
+    # A letter with its mark may be one character in lower case alone, as H̱ is.
+    return lower if lower.isascii() else unicodedata.normalize("NFKC", lower)
+
+
 def has_letters(name: str) -> bool:
-    """Tell whether a name has a letter or a digit in any script; others name nothing."""
+    """Tell whether a name has a letter or a digit in any script; others name nothing.
+
+    name (str): In any form.
+    """
     return any(character.isalnum() for character in name)
 
 
@@ -37,6 +56,8 @@ def broken_character(name: str) -> str:
 
     Such are the control characters of `CONTROLS`, and halves of surrogate pairs, which no file can
     hold.
+
+    name (str): In any form.
     """
     found = _BROKEN.search(name)
     return f"U+{ord(found[0]):04X}" if found else ""

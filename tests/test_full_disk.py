@@ -1,6 +1,5 @@
 """Every stage on a disk that is too small: what it says, what it leaves, and how it goes on."""
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -15,8 +14,6 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.vector_store import Plan, fill, plan_of
 from spacy_bergamot.storage import preflight
-from spacy_bergamot.storage.files import atomic_folder
-from spacy_bergamot.storage.manifest import write_manifest
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from tests.training.conftest import config, training_set  # noqa: F401
 from tests.training.preprocess.conftest import name, preprocessed, relation, write_release
@@ -119,25 +116,3 @@ def test_training(disk: Resize, config: Config, tmp_path: Path):  # noqa: F811
     stage(tmp_path / "whole")
     found = grow_until_it_succeeds(stage, disk, 1.5)
     assert contents(found) == contents(tmp_path / "whole")
-
-
-def test_what_a_killed_process_left_is_removed_and_what_another_writes_is_not(tmp_path: Path):
-    def write() -> None:
-        with atomic_folder(tmp_path / "out") as folder:
-            (folder / "file").write_text("x")
-            write_manifest(folder, kind="k", version=1)
-
-    child = os.fork()
-    if not child:
-        with atomic_folder(tmp_path / "out") as folder:
-            (folder / "large").write_text("x")
-            os.kill(os.getpid(), 9)
-    os.waitpid(child, 0)
-    assert len(list(tmp_path.iterdir())) == 1
-    with atomic_folder(tmp_path / "out") as mine:
-        (mine / "file").write_text("y")
-        write()
-        assert mine.exists()
-        write_manifest(mine, kind="k", version=1)
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    assert (tmp_path / "out/file").read_text() == "y"

@@ -9,7 +9,7 @@ from spacy.tokens import Doc
 from spacy_bergamot.hashing import WindowKeys
 from spacy_bergamot.mentions.dictionary import ABBREVIATION, CAPITALS, MentionKeys
 from spacy_bergamot.mentions.units import Units, units_of
-from spacy_bergamot.text import unify
+from spacy_bergamot.text import lowered, unify
 
 _WORD = 3  # what a word takes of a mention's length; a character of an unspaced script takes 1
 _FOREIGN = 7  # characters of a name from which on it is no word of another language by accident
@@ -42,7 +42,7 @@ def find_names(
     """
     units, written = _written(doc)
     gaps = _gaps(doc.text, units)
-    normal = _Line([text.lower() for text in written], gaps)
+    normal = _Line(list(map(lowered, written)), gaps)
     capitals = _Line(written, gaps)
     least = np.where(units.unspaced, 2, min_length)
     parts = []

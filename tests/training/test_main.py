@@ -7,7 +7,6 @@ from typer.testing import CliRunner
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.languages import iso, lat
 from training.__main__ import app
 
 CONSO = "{cui}|{lat}|P|L{n}|PF|S{n}|Y|A{n}||{cui}||SRC|PT|{cui}|{text}|0|N||\n"
@@ -56,14 +55,3 @@ def test_languages_have_two_names(tmp_path: Path, languages: str):
     )
     assert result.exit_code == 0, result.output
     assert ConceptTable.open(tmp_path / "kb")["C0000001"].aliases == ["fever", "Fieber"]
-
-
-def test_codes_of_languages():
-    assert [lat(code) for code in ("en", " EN", "eng", "ENG", "xx")] == [*["ENG"] * 4, "xx"]
-    assert [iso(code) for code in ("ru", "RUS", "nb", "NOR", "xx")] == [
-        "ru",
-        "ru",
-        "nb",
-        "no",
-        "xx",
-    ]

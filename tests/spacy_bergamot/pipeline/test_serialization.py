@@ -260,14 +260,3 @@ def test_a_packaged_linker_stands_behind_another_pipelines_ner(saved, tmp_path):
             ("heart attack", "X", "C03"),
             ("zebra stripes", "X", "NIL"),
         ]
-
-
-@pytest.mark.parametrize("mask", [0o022, 0o027, 0o002])
-def test_others_may_read_a_pipeline_as_the_umask_says(nlp, tmp_path, mask):
-    before = os.umask(mask)
-    try:
-        nlp.to_disk(tmp_path / "saved")
-    finally:
-        os.umask(before)
-    for path in (tmp_path / "saved/bergamot_linker").rglob("*"):
-        assert path.stat().st_mode & 0o777 == (0o777 if path.is_dir() else 0o666) & ~mask, path

@@ -1,12 +1,10 @@
 """What killed processes leave behind is removed by the next one, and nothing that is in use."""
 
-import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from spacy_bergamot.storage.files import atomic_file
 from spacy_bergamot.storage.scratch import Scratch
 
 
@@ -30,21 +28,3 @@ def test_folders_of_killed_processes_are_removed_and_those_in_use_stay(tmp_path:
     with Scratch(tmp_path) as mine:
         assert {mine, foreign} == set(tmp_path.iterdir())
     assert [foreign] == list(tmp_path.iterdir())
-
-
-def test_files_of_killed_processes_are_removed_and_those_in_use_stay(tmp_path: Path):
-    path = tmp_path / "history.json"
-    child = os.fork()
-    if child == 0:
-        with atomic_file(path) as temporary:
-            temporary.write_text("half")
-            os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(child, 0)
-    (left,) = tmp_path.iterdir()
-    running = left.with_name(left.name.replace(str(child), str(os.getppid())))
-    elsewhere = left.with_name(left.name.replace("@", "@elsewhere."))
-    for file in (running, elsewhere):
-        file.write_text("x")
-    with atomic_file(path) as temporary:
-        temporary.write_text("whole")
-    assert {path, running, elsewhere} == set(tmp_path.iterdir())
