@@ -9,6 +9,7 @@ import spacy
 from spacy.language import Language
 
 from spacy_bergamot.encoder.text_encoder import EncoderSettings
+from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
 from spacy_bergamot.pipeline.loaders import alias_index, concept_table, language_model
 
@@ -39,7 +40,21 @@ GROUPS = {
 }
 
 
+def arrow_tables(rows: dict[str, list[tuple]]) -> dict[str, pa.Table]:
+    """Return a concept table's tables of rows by their names, in the order of their columns."""
+    tables = {}
+    for name, schema in SCHEMAS.items():
+        columns = zip(*rows[name], strict=True) if rows.get(name) else [()] * len(schema)
+        arrays = [
+            pa.array(column, None if column else pa.null()).cast(field.type)
+            for field, column in zip(schema, columns, strict=True)
+        ]
+        tables[name] = pa.table(arrays, schema=schema)
+    return tables
+
+
 def write_concepts(path: Path, known: dict = CONCEPTS) -> Path:
+    """Write a concept table of {concept id: (semantic type, {language: [name, ...]})}."""
     ids = sorted(known)
     aliases = [
         (row, alias, language, f"SRC{language}", "PT" if n == 0 else "SY")
@@ -57,19 +72,12 @@ def write_concepts(path: Path, known: dict = CONCEPTS) -> Path:
         "codes": [(0, "ICD10CM", "I10"), (0, "SRCENG", "x1")],
         "relations": [(5, "CHD", "isa", 2, "SRCENG"), (5, "RO", "finding_site_of", 2, "SRCENG")],
     }  # fmt: skip
-    tables = {
-        name: pa.table(
-            {field.name: pa.array(column).cast(field.type)
-             for field, column in zip(schema, zip(*rows[name], strict=True), strict=True)},
-            schema=schema,
-        )
-        for name, schema in SCHEMAS.items()
-    }  # fmt: skip
-    ConceptTable.write(path, tables, release=[{"source": "SRCENG", "version": "1"}])
+    ConceptTable.write(path, arrow_tables(rows), release=[{"source": "SRCENG", "version": "1"}])
     return path
 
 
 def write_lm(path: Path, seed: int = 0) -> Path:
+    """Write a tiny BERT with random weights whose vocabulary has the words of `CONCEPTS`."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
@@ -129,6 +137,12 @@ def make_nlp(concepts: Path, lm: Path) -> Callable[..., Language]:
         return nlp
 
     return make
+
+
+@pytest.fixture(scope="session")
+def index(make_nlp: Callable[..., Language]) -> AliasIndex:
+    """Return the index of the invented knowledge base."""
+    return make_nlp(mentions=False).get_pipe("bergamot_linker").parts.index
 
 
 @pytest.fixture(scope="session")
