@@ -140,9 +140,11 @@ def make_nlp(concepts: Path, lm: Path) -> Callable[..., Language]:
 
 
 @pytest.fixture(scope="session")
-def index(make_nlp: Callable[..., Language]) -> AliasIndex:
-    """Return the index of the invented knowledge base."""
-    return make_nlp(mentions=False).get_pipe("bergamot_linker").parts.index
+def index(concepts: Path, lm: Path, tmp_path_factory: pytest.TempPathFactory) -> AliasIndex:
+    """Return the exact index of the invented knowledge base."""
+    path = tmp_path_factory.mktemp("index") / "index"
+    alias_index(str(concepts), engine="exact")(path, lm)
+    return AliasIndex.open(path)
 
 
 @pytest.fixture(scope="session")

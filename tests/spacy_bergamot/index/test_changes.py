@@ -9,7 +9,6 @@ import spacy
 from spacy.tokens import Span
 
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.pipeline.loaders import alias_index, language_model
 from tests.spacy_bergamot.factories import NEW, add, ensemble, mark, remove
 
 MEAN = ensemble(combine="mean")
@@ -89,60 +88,6 @@ def test_additions_may_be_taken_back(linker):
     linker.update_index([remove("X1")])
     assert linker.parts.changes.entries == []
     assert "X1" not in linker.kb.cui_to_entity
-
-
-def test_scores_of_added_names_compare_with_those_of_the_index(make_nlp):
-    """A name that is added to a copy without it scores as in the index that has it."""
-    only = ensemble(stop_at_exact=False, weights={"lexical": 1.0})
-    linker = make_nlp(mentions=False, generator=only).get_pipe("bergamot_linker")
-    before = {c["concept_id"]: c["scores"] for c in found(linker, "high blood pressures")}
-    linker.update_index([remove("C01", "high blood pressure"), add("C01", "high blood pressure")])
-    assert linker.parts.changes.entries == []
-    linker.update_index([remove("C01")])
-    linker.update_index([add("C01", "high blood pressure")])
-    after = {c["concept_id"]: c["scores"] for c in found(linker, "high blood pressures")}
-    assert after["C01"]["lexical"] == pytest.approx(before["C01"]["lexical"], abs=1e-5)
-    one, other = linker.generator.encoder.encode(["high blood pressure", "high blood pressures"])
-    assert after["C01"]["dense"] == pytest.approx(float(one @ other), abs=1e-5)
-
-
-def test_added_names_are_rescored_as_those_of_the_index(make_nlp):
-    linker = make_nlp(mentions=False, generator=RESCORED, k=10).get_pipe("bergamot_linker")
-    before = {c["concept_id"]: c for c in found(linker, "high blood pressures")}
-    linker.update_index([remove("C01")])
-    assert "C01" not in {c["concept_id"] for c in found(linker, "high blood pressures")}
-    linker.update_index([add("C01", "high blood pressure")])
-    after = {c["concept_id"]: c for c in found(linker, "high blood pressures")}
-    assert after["C01"]["scores"] == pytest.approx(before["C01"]["scores"], abs=1e-5)
-    # C01's other names are gone, and what is usual of English names is what remains of them.
-    assert after["C01"]["score"] == pytest.approx(before["C01"]["score"], abs=0.02)
-
-
-def test_added_names_are_scored_like_those_of_the_index(concepts, lm, make_nlp):
-    nlp = make_nlp(mentions=False, generator=RESCORED, k=10)
-    linker = nlp.get_pipe("bergamot_linker")
-    made = alias_index(str(concepts), engine="exact")
-    linker.initialize(lambda: [], nlp=nlp, encoder=language_model(str(lm)), index=made)
-    before = found(linker, "high blood pressures")[0]
-    linker.update_index([remove("C01"), add("C08", "high blood pressure")])
-    first = found(linker, "high blood pressures")[0]
-    assert (first["concept_id"], first["alias"]) == ("C08", "high blood pressure")
-    assert first["scores"]["dense"] == pytest.approx(before["scores"]["dense"], abs=1e-4)
-    assert first["scores"]["dense"] < 0.9999
-
-
-def test_filters_hold_for_what_was_added(make_nlp):
-    changes = [add("X1", "drug fever", **{**NEW, "types": ["T121"]}), add("C03", "drug fever")]
-    for config, expected in [
-        ({"semantic_groups": ["CHEM"]}, {"X1"}),
-        ({"descendants_of": ["C06"]}, {"C03"}),
-        ({"concepts": ["C03", "C08"]}, {"C03"}),
-        ({"sources": ["SRCENG"]}, set()),
-    ]:
-        linker = make_nlp(mentions=False, **config).get_pipe("bergamot_linker")
-        linker.update_index(changes)
-        exact = {c["concept_id"] for c in found(linker, "drug fever") if c["score"] == 1}
-        assert exact == expected, config
 
 
 def test_changes_are_saved_with_the_pipeline(make_nlp, tmp_path):

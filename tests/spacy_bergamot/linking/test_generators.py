@@ -2,22 +2,18 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import spacy
 
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.generators import (
     DenseGenerator,
     EnsembleGenerator,
     ExactGenerator,
     LexicalGenerator,
 )
-from spacy_bergamot.linking.rerank import Mention
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
-from spacy_bergamot.text import normalize
 from tests.spacy_bergamot.factories import DENSE, LEXICAL, ensemble, mark
 
 ROOT = Path(__file__).parents[3]
@@ -99,79 +95,6 @@ def test_a_mention_that_is_an_alias_needs_no_language_model(make_nlp, monkeypatc
         monkeypatch.undo()
 
 
-@pytest.mark.parametrize("mention", ["heart attacks", "диабет", "magnetic resonance", "糖"])
-@pytest.mark.parametrize("agreement", [0.0, 0.2])
-def test_rescoring_is_what_plain_loops_give(make_nlp, mention, agreement):
-    weights = {"lexical": 0.3, "dense": 0.6}
-    made = ensemble(combine="rescored", weights=weights, agreement=agreement)
-    nlp = make_nlp(mentions=False, generator=made, k=5)
-    generator = nlp.get_pipe("bergamot_linker").generator
-    index, encoder = generator.index, generator.encoder
-    vector = encoder.encode([mention])[0]
-    rows = index.table.aliases.to_pylist()
-    names = [text.as_py() for text in index.strings]
-    vectors = dict(zip(names, encoder.encode(names), strict=True))
-    spoken: dict[str, set[str]] = {name: set() for name in names}
-    for row in rows:
-        spoken[normalize(row["alias"])].add(row["language"])
-    mean = np.mean([vectors[name] for name in names], axis=0)
-    offsets = {}
-    for language in {row["language"] for row in rows}:
-        own = [vectors[name] - mean for name in names if language in spoken[name]]
-        offsets[language] = np.sum(own, axis=0) / (len(own) + 100)
-    ((ids, cosines),) = index.lexical.search([mention], len(names))
-    lexical = {
-        **dict.fromkeys(names, 0.0),
-        **{names[i]: s for i, s in zip(ids, cosines, strict=True)},
-    }
-    dense = {name: float(vectors[name] @ vector) for name in names}
-    near = sorted(names, key=lambda name: -dense[name])[:20]
-    pool = {*near, *(name for name in names if lexical[name] >= 0.2)}
-    usual = {}
-    for language in offsets:
-        shares = {name: 1 / len(spoken[name]) for name in near if language in spoken[name]}
-        total = sum(share * lexical[name] for name, share in shares.items())
-        usual[language] = total / sum(shares.values()) if shares else 0.0
-    distances: dict[str, list[float]] = {}
-    distinct = ~np.eye(len(names), dtype=bool)
-    every = np.array([vectors[name] for name in names])
-    chance = max(0.0, float((every @ every.T)[distinct].mean()))
-    for row in rows:
-        name = normalize(row["alias"])
-        if name not in pool:
-            continue
-        bias = np.mean([offsets[language] @ vector for language in spoken[name]])
-        common = np.mean([usual[language] for language in spoken[name]])
-        score = (2 * (dense[name] - bias - chance) / (1 - chance) + lexical[name] - common) / 3
-        concept_id = index.table.concept_id(row["concept"])
-        distances.setdefault(concept_id, []).append(max(1 - score, 1e-6))
-    expected = {}
-    for concept_id, found in distances.items():
-        power = 1 / agreement if agreement else 1000.0
-        expected[concept_id] = 1 - sum((d / min(found)) ** -power for d in found) ** (
-            -1 / power
-        ) * min(found)
-    found = candidates(nlp, mention, mention)
-    assert [c["concept_id"] for c in found] == sorted(expected, key=lambda c: -expected[c])[:5]
-    for c in found:
-        tolerance = 1e-4 if agreement else 2e-2
-        assert c["score"] == pytest.approx(expected[c["concept_id"]], abs=tolerance)
-        assert c["scores"]["dense"] == pytest.approx(dense[normalize(c["alias"])], abs=1e-5)
-        assert c["scores"]["lexical"] == pytest.approx(lexical[normalize(c["alias"])], abs=1e-5)
-
-
-def test_rescoring_ranks_what_either_finds_by_its_parts(make_nlp):
-    """Without 3-grams in the sum the order is the language model's, and the other way round."""
-    mention = "acute heart attack pain"
-    for most, least in (("lexical", "dense"), ("dense", "lexical")):
-        made = ensemble(combine="rescored", weights={most: 1.0, least: 1e-6})
-        nlp = make_nlp(mentions=False, generator=made, k=10, languages=["ENG"])
-        found = candidates(nlp, mention, mention)
-        assert all(set(c["scores"]) == {"lexical", "dense"} for c in found)
-        parts = [c["scores"][most] for c in found]
-        assert parts == sorted(parts, reverse=True)
-
-
 @pytest.mark.parametrize("agreement", [-0.1, 1.5])
 def test_agreement_out_of_range_is_refused(make_nlp, agreement):
     with pytest.raises(BergamotError, match="B058"):
@@ -190,28 +113,6 @@ def test_weights_for_nothing_are_refused(make_nlp, weights):
         make_nlp(mentions=False, generator=ensemble(weights=weights))
 
 
-@pytest.mark.parametrize(
-    ("config", "expected"),
-    [
-        ({"concepts": ["C05", "C07"]}, {"C05", "C07"}),
-        ({"descendants_of": ["C06"]}, {"C06", "C03"}),
-        ({"descendants_of": ["C06"], "semantic_groups": ["ANAT"]}, {"C06"}),
-    ],
-)
-@pytest.mark.parametrize("combine", ["max", "rescored"])
-def test_only_some_concepts_are_allowed(make_nlp, config, expected, combine):
-    made = ensemble(stop_at_exact=False, combine=combine)
-    nlp = make_nlp(mentions=False, generator=made, k=10, **config)
-    for mention in ("fever", "cold", "heart attacks"):
-        found = {c["concept_id"] for c in candidates(nlp, f"a {mention}", mention)}
-        assert found == expected
-
-
-def test_an_unknown_concept_in_a_filter_is_refused(make_nlp):
-    with pytest.raises(BergamotError, match="B013"):
-        make_nlp(mentions=False, descendants_of=["C99"])
-
-
 @pytest.mark.parametrize("generator", [ensemble(combine="max"), ensemble(combine="rescored")])
 def test_an_explanation_names_what_was_dropped_and_why(make_nlp, generator):
     filters = {"languages": ["GER", "ENG"], "semantic_groups": ["DISO"], "threshold": 1.0}
@@ -225,35 +126,6 @@ def test_an_explanation_names_what_was_dropped_and_why(make_nlp, generator):
     unknown = nlp.get_pipe("bergamot_linker").explain("fever of the heart and cold")
     assert all(candidate["score"] < 1 for candidate in unknown["candidates"])
     assert unknown["decision"] == "NIL"
-
-
-def test_related_mentions_support_each_other(make_nlp):
-    rerank = {"@misc": "spacy_bergamot.CoherenceReranker.v1", "weight": 0.5, "width": 10}
-    nlp = make_nlp(mentions=False, rerank=rerank, generator=DENSE, k=10)
-    plain = make_nlp(mentions=False, generator=DENSE, k=10)
-    text, marked = "the attack of the heart", ("attack", "heart")
-
-    def score(pipeline) -> float:
-        doc = pipeline.get_pipe("bergamot_linker")(mark(pipeline, text, *marked))
-        found = {c["concept_id"]: c for c in doc.ents[1]._.candidates}
-        return found["C06"]["score"]
-
-    assert score(nlp) > score(plain)
-    one = nlp.get_pipe("bergamot_linker")(mark(nlp, text, "heart")).ents[0]._.candidates
-    assert "coherence" not in one[0]["scores"]
-
-
-def test_the_concept_with_more_names_comes_first_among_equals(make_nlp):
-    rerank = {"@misc": "spacy_bergamot.PriorReranker.v1", "weight": 0.02}
-    nlp = make_nlp(mentions=False, rerank=rerank)
-    assert candidates(nlp, "MI", "MI")[0]["scores"]["prior"] == pytest.approx(0.02)
-    linker = nlp.get_pipe("bergamot_linker")
-    few, many = (Candidate(c, 0.5, "x", "ENG", "S", "dense") for c in ("C08", "C01"))
-    better = Candidate("C09", 0.6, "x", "ENG", "S", "dense")
-    (found,) = linker.settings.rerank(
-        [Mention("x", "", "x", 0, 1)], [[better, few, many]], linker.kb
-    )
-    assert [c.concept_id for c in found] == ["C09", "C01", "C08"]
 
 
 def test_a_pipeline_with_all_of_it_survives_disk_and_pickle(make_nlp, tmp_path):

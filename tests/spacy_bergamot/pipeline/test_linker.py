@@ -172,23 +172,6 @@ def test_extensions_survive_a_docbin(nlp):
     assert [tuple(pair) for pair in again.ents[0]._.kb_ents] == [("C03", 1.0)]
 
 
-def test_concepts_without_definition_need_a_better_score(make_nlp):
-    """As scispaCy's settings of the same names."""
-    text, mentions = "an hypertensions and the colds", ("hypertensions", "colds")
-    free = make_nlp(mentions=False, filter_for_definitions=False)
-    doc = free.get_pipe("bergamot_linker")(mark(free, text, *mentions))
-    assert [ent.kb_id_ for ent in doc.ents] == ["C01", "C04"]
-    assert all(ent._.kb_ents[0][1] < 1 for ent in doc.ents)
-    strict = make_nlp(mentions=False, filter_for_definitions=True, no_definition_threshold=1.0)
-    doc = strict.get_pipe("bergamot_linker")(mark(strict, text, *mentions))
-    found = [[concept for concept, _ in ent._.kb_ents] for ent in doc.ents]
-    assert found == [["C01"], ["C01"]]  # the only one that is defined
-    assert doc.ents[0].kb_id_ == "C01"
-    assert len(doc.ents[1]._.candidates) == 10
-    exact = strict.get_pipe("bergamot_linker")(mark(strict, "a fever", "fever"))
-    assert exact.ents[0].kb_id_ == "C10"
-
-
 def test_the_knowledge_base_in_hand(nlp):
     kb = nlp.get_pipe("bergamot_linker").kb
     concept = kb.cui_to_entity["C01"]

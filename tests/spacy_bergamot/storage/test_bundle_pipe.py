@@ -49,9 +49,11 @@ def test_disk_and_bytes_give_the_same_component(pipe: Greeter, tmp_path: Path):
     assert fresh().from_disk(str(tmp_path / "saved")).greeting == "hellohello"
 
 
-def test_a_pickle_has_the_files_that_the_component_owns(pipe: Greeter):
-    data = pickle.dumps(pipe)
+def test_a_pickle_has_the_files_that_the_component_owns():
+    pipe = fresh().set_files(FileBundle.from_bytes(FILES))
+    data, path = pickle.dumps(pipe), pipe.bundle.path
     del pipe
+    assert not path.exists()
     copied = pickle.loads(data)
     assert (type(copied), copied.name, copied.greeting) == (Greeter, "greeter", "hellohello")
 
