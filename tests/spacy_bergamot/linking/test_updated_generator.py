@@ -1,7 +1,5 @@
 """Candidates of an index and of what was added to it since: as of one index that has both."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import spacy
@@ -9,6 +7,7 @@ from spacy.tokens import Span
 
 from spacy_bergamot.linking.candidates import CandidateGenerator
 from spacy_bergamot.linking.updated_generator import UpdatedGenerator, make_generator
+from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.pipeline.loaders import alias_index, language_model
 from tests.spacy_bergamot.factories import NEW, add, ensemble, remove
 
@@ -22,21 +21,23 @@ def found(linker, mention: str) -> list[dict]:
 
 
 @pytest.fixture
-def updated(make_nlp) -> Iterator[UpdatedGenerator]:
+def linker(make_nlp) -> BergamotLinker:
     linker = make_nlp(mentions=False, k=3, generator=ensemble()).get_pipe("bergamot_linker")
     linker.update_index([add("C03", "ticker trouble"), add("X1", "cold", **NEW)])
-    assert isinstance(linker.generator, UpdatedGenerator)
-    yield linker.generator  # its files go with the linker
+    return linker
 
 
-def test_a_number_of_candidates_holds_for_both(updated: UpdatedGenerator):
+def test_a_number_of_candidates_holds_for_both(linker: BergamotLinker):
+    updated = linker.generator
+    assert isinstance(updated, UpdatedGenerator)
     for k in (1, 2, 8):
         updated.k = k
         assert updated.k == updated.base.k == updated.added.k == k
         assert len(updated.generate([("heart attacks and colds", "")])[0]) == k
 
 
-def test_of_a_concept_in_both_the_better_one_counts(updated: UpdatedGenerator):
+def test_of_a_concept_in_both_the_better_one_counts(linker: BergamotLinker):
+    updated = linker.generator
     for mention, alias in (
         ("ticker troubles", "ticker trouble"),
         ("heart attacks", "heart attack"),
@@ -49,7 +50,8 @@ def test_of_a_concept_in_both_the_better_one_counts(updated: UpdatedGenerator):
         assert first.score == max(scores)
 
 
-def test_equals_come_in_the_order_of_one_index(updated: UpdatedGenerator):
+def test_equals_come_in_the_order_of_one_index(linker: BergamotLinker):
+    updated = linker.generator
     cold = updated.generate([("cold", "")])[0]
     assert [(c.concept_id, c.score) for c in cold] == [("C04", 1), ("C05", 1), ("X1", 1)]
 
