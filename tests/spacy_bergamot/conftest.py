@@ -8,9 +8,11 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from spacy_bergamot.encoder.text_encoder import EncoderSettings
+from spacy_bergamot.encoder.text_encoder import EncoderSettings, TextEncoder, fingerprint
 from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
+from spacy_bergamot.pipeline.build import write_names
 from spacy_bergamot.pipeline.loaders import alias_index, concept_table, language_model
 
 CONCEPTS = {
@@ -156,3 +158,20 @@ def nlp(make_nlp: Callable[..., Language]) -> Language:
 def saved(nlp: Language, tmp_path: Path) -> Path:
     nlp.to_disk(tmp_path / "pipeline")
     return tmp_path / "pipeline"
+
+
+@pytest.fixture
+def make_kb(lm: Path, tmp_path: Path) -> Callable[..., KnowledgeBase]:
+    """Make a knowledge base of names alone, as `build_pipeline` does of a dict."""
+
+    def make(*concept_ids: str) -> KnowledgeBase:
+        names = {concept_id: f"name {n}" for n, concept_id in enumerate(concept_ids)}
+        write_names(tmp_path / "concepts", names, language="ENG")
+        encoder = TextEncoder.open(lm)
+        AliasIndex.build(
+            tmp_path / "index", tmp_path / "concepts", encoder,
+            lm_fingerprint=fingerprint(lm), engine="exact",
+        )  # fmt: skip
+        return KnowledgeBase(AliasIndex.open(tmp_path / "index"))
+
+    return make

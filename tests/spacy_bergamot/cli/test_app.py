@@ -192,11 +192,3 @@ def test_a_linker_from_a_concept_table_and_changes_of_it(concepts, lm, tmp_path:
     assert facts["dtype"] == "i8"
     assert [ent.kb_id_ for ent in spacy.load(tmp_path / "u")(TEXT).ents] == ["C01", "C10"]
     call("index", concepts, lm, tmp_path / "v", "--engine", "exact", "--dtype", "i8", status=2)
-
-
-def test_the_knowledge_base_can_be_walked(nlp):
-    kb = nlp.get_pipe("bergamot_linker").kb
-    assert kb.relations("C06") == [("CHD", "isa", "C03"), ("RO", "finding_site_of", "C03")]
-    assert (kb.parents("C06"), kb.children("C06"), kb.descendants("C06")) == ([], ["C03"], {"C03"})
-    assert {row["alias"] for row in kb.aliases("C04")} == {"common cold", "cold"}
-    assert kb.search("heart attack")[0][0].concept_id == "C03"

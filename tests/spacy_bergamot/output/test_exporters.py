@@ -1,20 +1,16 @@
 """Exports: a knowledge base goes by its own name, and FHIR's resources have FHIR's shape."""
 
 from base64 import b64decode
-from pathlib import Path
 
 import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.output.exporters import to_bigbio, to_brat, to_dict, to_fhir
 from spacy_bergamot.output.vocabularies import reference
-from spacy_bergamot.pipeline.build import write_names
 from tests.spacy_bergamot.output.shapes import DocumentReference, facts_of
 
 TEXT = "Zustand: 心 Bluthochdruck und Fieber."
@@ -23,23 +19,6 @@ TEXT = "Zustand: 心 Bluthochdruck und Fieber."
 @pytest.fixture
 def kb(nlp: Language) -> KnowledgeBase:
     return nlp.get_pipe("bergamot_linker").kb
-
-
-@pytest.fixture
-def make_kb(lm: Path, tmp_path: Path):
-    """Make a knowledge base of names alone, as `build_pipeline` does of a dict."""
-
-    def make(*concept_ids: str) -> KnowledgeBase:
-        names = {concept_id: f"name {n}" for n, concept_id in enumerate(concept_ids)}
-        write_names(tmp_path / "concepts", names, language="ENG")
-        encoder = TextEncoder.open(lm)
-        AliasIndex.build(
-            tmp_path / "index", tmp_path / "concepts", encoder,
-            lm_fingerprint=fingerprint(lm), engine="exact",
-        )  # fmt: skip
-        return KnowledgeBase(AliasIndex.open(tmp_path / "index"))
-
-    return make
 
 
 def linked_to(*concept_ids: str) -> Doc:
@@ -100,20 +79,6 @@ def test_an_id_says_its_vocabulary(make_kb, concept_id, vocabulary, code, system
     assert f"Reference T1 {vocabulary}:{code}\t" in to_brat(doc)
     (entity,) = to_bigbio(doc, "1", kb=kb)["entities"]
     assert entity["normalized"] == [{"db_name": vocabulary, "db_id": code}]
-
-
-def test_both_spellings_of_an_accession_are_found(make_kb):
-    kb = make_kb("HP:0001250", "MONDO_0000001", "X_y")
-    for asked, known in (
-        ("HP:0001250", "HP:0001250"),
-        ("HP_0001250", "HP:0001250"),
-        ("MONDO:0000001", "MONDO_0000001"),
-        ("MONDO_0000001", "MONDO_0000001"),
-    ):
-        assert kb.cui_to_entity[asked].concept_id == known
-        assert asked in kb
-        assert len(kb.aliases(asked)) == 1
-    assert "X:y" not in kb
 
 
 def test_a_concept_that_is_not_known_is_named(kb: KnowledgeBase):

@@ -172,24 +172,6 @@ def test_extensions_survive_a_docbin(nlp):
     assert [tuple(pair) for pair in again.ents[0]._.kb_ents] == [("C03", 1.0)]
 
 
-def test_the_knowledge_base_in_hand(nlp):
-    kb = nlp.get_pipe("bergamot_linker").kb
-    concept = kb.cui_to_entity["C01"]
-    assert concept.canonical_name == "Hypertension"
-    assert concept.types == ["T047"]
-    assert concept.groups == ["DISO"]
-    assert concept.definition == "A definition."
-    assert "高血圧" in concept.aliases
-    assert concept._asdict()["codes"] == {"ICD10CM": ["I10"], "SRCENG": ["x1"]}
-    assert kb.semantic_type_tree.get_canonical_name(concept.types[0]) == "Disease or Syndrome"
-    assert concept.languages == ["ENG", "GER", "JPN", "RUS", "SPA"]
-    assert kb.alias_to_cuis["COLD"] == {"C04", "C05"}
-    assert kb.codes("C01", "ICD10CM") == ["I10"]
-    assert "C99" not in kb.cui_to_entity
-    assert "no such name" not in kb.alias_to_cuis
-    assert list(kb.cui_to_entity)[:2] == ["C01", "C02"]
-
-
 def test_scores_count_missed_mentions(nlp):
     examples = []
     for text, gold in {"fever and aspirin": {"fever": "C10", "aspirin": "C08"},

@@ -4,13 +4,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from spacy_bergamot.cli import bergamot
-from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.index.engines import NmslibEngine
 from spacy_bergamot.pipeline.pipeline_files import list_files
 
 
@@ -78,33 +75,3 @@ def test_update_lists_the_files_of_what_it_writes(saved: Path, tmp_path: Path):
     command = ["update", str(saved), str(changes), str(tmp_path / "updated")]
     assert CliRunner().invoke(bergamot, command).exit_code == 0
     assert check(tmp_path / "updated")[0] == 0
-
-
-@pytest.fixture(scope="module")
-def graph(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    vectors = np.random.default_rng(0).standard_normal((600, 8)).astype(np.float32)
-    folder = tmp_path_factory.mktemp("graph")
-    NmslibEngine.build(folder, vectors, m=4, threads=1)
-    return (folder / "hnsw.nmslib").read_bytes()
-
-
-def test_links_of_a_graph_that_lead_nowhere_are_refused(graph: bytes, tmp_path: Path):
-    """nmslib follows them out of its memory; no checksum is needed to see them."""
-    (tmp_path / "engine.json").write_text('{"count": 600, "dim": 8}')
-    path, record = tmp_path / "hnsw.nmslib", 16 + 4 * 8 + 4 * 9
-    higher = 68 + 600 * record
-    first = next(at for at in range(higher, len(graph), 4) if graph[at : at + 4] != bytes(4))
-    path.write_bytes(graph)
-    NmslibEngine.open(tmp_path)
-    begins = {"header": 0, "record": 68 + 7 * record, "links": 68 + 7 * record + 48}
-    begins |= {"higher": first, "higher links": first + 4}
-    lengths = {"header": 68, "record": 4, "links": 8, "higher": 4, "higher links": 8}
-    unread = {*range(56, 68)}  # how nmslib searches: the engine sets it
-    for part, begin in begins.items():
-        for at in range(begin + 3, begin + lengths[part], 4):
-            if at not in unread:
-                changed = bytearray(graph)
-                changed[at] ^= 0x7F
-                path.write_bytes(changed)
-                with pytest.raises(BergamotError, match=r"B002.*hnsw\.nmslib"):
-                    NmslibEngine.open(tmp_path)

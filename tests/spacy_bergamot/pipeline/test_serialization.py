@@ -1,5 +1,4 @@
 import gc
-import os
 import pickle
 import subprocess
 import sys
@@ -12,9 +11,6 @@ import spacy
 from spacy.tokens import Span
 
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.index.alias_index import AliasIndex
-from spacy_bergamot.index.engines import NmslibEngine
-from spacy_bergamot.index.engines.nmslib_file import map_records
 from spacy_bergamot.pipeline.loaders import alias_index, language_model
 from tests.spacy_bergamot.conftest import write_lm
 
@@ -171,54 +167,9 @@ def test_engines_find_what_the_exact_engine_finds(make_nlp, name, tmp_path):
             indexes[0].search(bad, 3)
 
 
-def test_a_graph_that_cannot_be_read_is_an_error_and_no_crash(tmp_path):
-    vectors = np.random.default_rng(0).standard_normal((500, 16)).astype(np.float32)
-    NmslibEngine.build(tmp_path, vectors, threads=1)
-    path = tmp_path / "hnsw.nmslib"
-    path.write_bytes(path.read_bytes()[:-100])
-    script = f"""
-from pathlib import Path
-from spacy_bergamot.index.engines import NmslibEngine
-from spacy_bergamot.errors import BergamotError
-try:
-    NmslibEngine.open(Path({str(tmp_path)!r}))
-except BergamotError as error:
-    print(error)
-"""
-    environment = {**os.environ, "MALLOC_PERTURB_": "165"}
-    command = [sys.executable, "-c", script]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-    assert result.returncode == 0, result.stderr
-    assert "B002" in result.stdout
-    assert "hnsw.nmslib" in result.stdout
-
-
-def test_vectors_are_not_read_from_another_graph_s_file(tmp_path):
-    vectors = np.eye(8, dtype=np.float32)
-    NmslibEngine.build(tmp_path / "g", vectors)
-    path = tmp_path / "g/hnsw.nmslib"
-    np.testing.assert_array_equal(map_records(path, count=8, dim=8)["vector"], vectors)
-    for count, dim in ((7, 8), (8, 80)):
-        with pytest.raises(BergamotError, match="B002"):
-            map_records(path, count=count, dim=dim)
-
-
 def test_an_unknown_engine_is_refused(make_nlp):
     with pytest.raises(BergamotError, match="B020"):
         make_nlp(engine="nothing")
-
-
-def test_a_failed_build_leaves_nothing_behind(concepts, tmp_path, monkeypatch):
-    broken = {
-        "dim": 4,
-        "precision": "fp32",
-        "tokenize": lambda self, names: [list(name.encode()) for name in names],
-        "encode_in_pieces": lambda self, names: 1 / 0,
-    }
-    encoder = type("Broken", (), broken)()
-    with pytest.raises(ZeroDivisionError):
-        AliasIndex.build(tmp_path / "index", concepts, encoder, lm_fingerprint="x")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_of_ours_is_overwritten_by_mistake(nlp, tmp_path):

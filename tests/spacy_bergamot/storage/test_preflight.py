@@ -1,12 +1,10 @@
 from collections import namedtuple
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.index.engines import NmslibEngine
-from spacy_bergamot.index.engines.nmslib_file import nmslib_build
 from spacy_bergamot.storage import preflight
 
 Usage = namedtuple("Usage", "total used free")
@@ -56,32 +54,3 @@ def test_a_container_s_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert preflight.available_memory() != 2000
     assert preflight.free_disk(tmp_path / "a/b") > 0
     assert preflight.cores() >= 1
-
-
-def test_the_build_of_nmslib_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    import importlib.metadata as metadata
-
-    installed = {"nmslib": "2.1.1"}
-
-    def version(name: str) -> str:
-        if name not in installed:
-            raise metadata.PackageNotFoundError(name)
-        return installed[name]
-
-    monkeypatch.setattr("importlib.metadata.version", version)
-    assert "pip install nmslib-metabrainz" in nmslib_build()
-    installed = {"nmslib-metabrainz": "2.1.3"}
-    assert nmslib_build() == "nmslib-metabrainz 2.1.3"
-
-
-def test_settings_of_the_graph_are_taken(tmp_path: Path):
-    vectors = np.random.default_rng(0).standard_normal((3000, 16)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    found = []
-    for m, ef_construction, ef_search in ((2, 4, 10), (16, 100, 100)):
-        folder = tmp_path / str(m)
-        NmslibEngine.build(folder, vectors, m=m, ef_construction=ef_construction, threads=1)
-        engine = NmslibEngine.open(folder, ef_search=ef_search)
-        rows, _ = engine.search(vectors[:500], 1)
-        found.append((rows[:, 0] == np.arange(500)).mean())
-    assert found[0] < 0.95 < found[1]

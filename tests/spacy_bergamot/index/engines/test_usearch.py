@@ -1,23 +1,13 @@
 """Vectors in 8 bits: half of usearch's size, and what an exact search finds."""
 
-from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.index.engines import ExactEngine, NmslibEngine, UsearchEngine
+from spacy_bergamot.index.engines import ExactEngine, UsearchEngine
 from spacy_bergamot.index.engines.usearch import to_8_bits
-
-
-@pytest.fixture(scope="module")
-def vectors() -> np.ndarray:
-    """Return unit vectors (2000, 384) in 100 clusters, near enough to each other to be mixed up."""
-    rng = np.random.default_rng(0)
-    centres = rng.standard_normal((100, 384))
-    made = centres[rng.integers(0, 100, 2000)] + 0.5 * rng.standard_normal((2000, 384))
-    return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
 
 
 def test_8_bits_find_what_an_exact_search_finds(vectors: np.ndarray, tmp_path: Path):
@@ -50,18 +40,3 @@ def test_an_unknown_type_is_named(vectors: np.ndarray, tmp_path: Path):
     with pytest.raises(BergamotError, match=r"B039.*'int8'.*i8"):
         UsearchEngine.build(tmp_path, vectors, dtype="int8")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_small_graph_loses_no_vector_on_a_machine_of_many_cores(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    monkeypatch.setattr("spacy_bergamot.index.engines.common.cores", lambda: 16)
-    orders = np.array(list(permutations(range(8), 3)))[:300]
-    weights = np.array([1, 1.15, 1.3])
-    for seed in range(20):
-        words = np.random.default_rng(seed).standard_normal((8, 32))
-        made = np.einsum("nwd,w->nd", words[orders], weights).astype(np.float32)
-        made /= np.linalg.norm(made, axis=1, keepdims=True)
-        NmslibEngine.build(tmp_path / str(seed), made)
-        scores = NmslibEngine.open(tmp_path / str(seed)).search(made, 1)[1]
-        np.testing.assert_allclose(scores[:, 0], 1, atol=1e-5)
