@@ -42,7 +42,8 @@ def stop_words(languages: tuple[str, ...]) -> frozenset[str]:
     for code in map(iso, languages):
         # Norwegian Bokmål has a code of its own.
         with suppress(ImportError):
-            words |= get_lang_class("nb" if code == "no" else code).Defaults.stop_words
+            known = get_lang_class("nb" if code == "no" else code).Defaults.stop_words
+            words.update(map(str.lower, known))
     return frozenset(words)
 
 

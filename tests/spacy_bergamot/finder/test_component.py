@@ -1,37 +1,23 @@
 """bergamot_finder: what is decoded, what is marked, how it is kept."""
 
-import itertools
 import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
 import spacy
-import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 from typer.testing import CliRunner
 
 from spacy_bergamot.cli import bergamot
-from spacy_bergamot.encoder.text_encoder import open_tokenizer
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.finder import BergamotFinder, Tagger
-from spacy_bergamot.finder.decode import decode
-from spacy_bergamot.finder.pieces import Pieces, read_pieces, windows_of
+from spacy_bergamot.finder import BergamotFinder
+from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.pipeline.loaders import finder
 from spacy_bergamot.storage.bundle import FileBundle
-from tests.spacy_bergamot.conftest import write_lm
 
 TAGS = ["O", "B-DISO", "I-DISO", "B-PROC", "I-PROC"]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finder that was not trained: what it says is random, but always the same."""
-    root = tmp_path_factory.mktemp("finder")
-    torch.manual_seed(0)
-    Tagger.begin(write_lm(root / "lm"), ["DISO", "PROC"]).save(root / "finder")
-    return root / "finder"
 
 
 @pytest.fixture
@@ -181,54 +167,3 @@ def test_a_changed_file_is_refused(nlp, folder, tmp_path):
         half.set_files(FileBundle(folder))
     with pytest.raises(BergamotError, match="B130"):
         spacy.blank("xx").add_pipe("bergamot_finder").initialize(lambda: [])
-
-
-def test_long_documents_are_read_in_windows_as_short_ones(nlp, folder):
-    pipe = nlp.get_pipe("bergamot_finder")
-    doc = nlp.make_doc("fever, heart attack and cold aspirin " * 400)
-    pieces = read_pieces(doc, pipe.tagger.tokenizer)
-    (scores,) = pipe.tagger.log_probabilities([pieces])
-    assert scores.shape == (len(pieces.firsts), 5)
-    np.testing.assert_allclose(np.exp(scores).sum(1), 1, rtol=1e-4)
-    one, other = pipe.tagger.log_probabilities([pieces, pieces], batch_pieces=300)
-    np.testing.assert_allclose(one, scores, atol=1e-4)
-    np.testing.assert_allclose(other, scores, atol=1e-4)
-
-
-@pytest.mark.parametrize(("size", "context"), [(16, 4), (10, 0), (7, 3), (1000, 100)])
-def test_windows_decide_on_every_unit_once(nlp, folder, size, context):
-    doc = nlp.make_doc("高血圧とfever and acetylsalicylic acid、MRI " * 9)
-    pieces = read_pieces(doc, open_tokenizer(folder, 1 << 31))
-    windows = list(windows_of(pieces, size=size, context=context))
-    units = [unit for window in windows for unit in range(*window.units.indices(1 << 30))]
-    assert units == list(range(len(pieces.firsts)))
-    for window in windows:
-        assert window.pieces.stop - window.pieces.start <= size
-        firsts = pieces.firsts[window.units]
-        assert window.pieces.start <= firsts[0] <= firsts[-1] < window.pieces.stop
-
-
-def test_the_likeliest_allowed_sequence_is_decoded():
-    draw = np.random.default_rng(0)
-    for count in range(1, 6):
-        raw = draw.normal(size=(count, 5)) * 2
-        scores = raw - np.log(np.exp(raw).sum(1, keepdims=True))
-        best = max(
-            (
-                tags
-                for tags in itertools.product(range(5), repeat=count)
-                if all(
-                    tag not in (2, 4) or before in (tag - 1, tag)
-                    for before, tag in zip((0, *tags), tags, strict=False)
-                )
-            ),
-            key=lambda tags: scores[range(count), list(tags)].sum(),
-        )
-        expected: list[list[int]] = []
-        for unit, tag in enumerate(best):
-            if tag % 2:
-                expected.append([unit, unit + 1, tag // 2])
-            elif tag:
-                expected[-1][1] = unit + 1
-        assert [[m.first, m.stop, m.label] for m in decode(scores)] == expected
-    assert decode(np.empty((0, 5))) == []

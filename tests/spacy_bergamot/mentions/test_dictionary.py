@@ -1,0 +1,121 @@
+"""Rows of a dictionary: as plain loops and multisets have them, also when names change."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.kb.concept_table import ConceptTable, Name
+from spacy_bergamot.mentions.dictionary import MentionKeys, Rows, keyed
+
+ROW = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 1))
+ROWS = st.lists(ROW, max_size=12)
+FLAGS = [st.lists(st.booleans(), min_size=n, max_size=n).map(np.array) for n in (3, 2)]
+
+
+def rows_of(rows: list[tuple[int, int, int]]) -> Rows:
+    kinds = (np.uint64, np.uint16, np.uint16)
+    columns = zip(*rows, strict=True) if rows else ((), (), ())
+    return Rows(*(np.array(of, dtype=kind) for of, kind in zip(columns, kinds, strict=True)))
+
+
+def plain(rows: Rows) -> list[tuple[int, int, int]]:
+    return list(zip(*(column.tolist() for column in rows), strict=True))
+
+
+@given(ROWS, st.lists(st.integers(0, 5), max_size=6), *FLAGS)
+def test_the_first_allowed_row_of_a_key_is_found(rows, keys, languages, groups):
+    ordered = rows_of(rows).ordered()
+    assert plain(ordered) == sorted(rows, key=lambda row: row[0])
+    expected = [
+        next((n for n, (key, language, group) in enumerate(plain(ordered))
+              if key == asked and languages[language] and groups[group]), -1)
+        for asked in keys
+    ]  # fmt: skip
+    found = ordered.find(np.array(keys, dtype=np.uint64), languages=languages, groups=groups)
+    assert found.tolist() == expected
+
+
+@given(ROWS, ROWS)
+def test_rows_are_joined_and_taken_away_as_often_as_they_are_there(one, other):
+    both = Rows.joined([rows_of(one), rows_of(other)])
+    assert plain(both) == [*one, *other]
+    assert Counter(plain(rows_of(one).without(rows_of(other)))) == Counter(one) - Counter(other)
+    assert sorted(plain(both.without(rows_of(other)))) == sorted(one)
+    assert plain(both.of(both.distinct())) == list(dict.fromkeys([*one, *other]))
+    assert plain(Rows.joined([])) == []
+
+
+@pytest.mark.parametrize(
+    ("alias", "key"),
+    [("Heart  Attack", "heart attack"), ("MRI", "=MRI"), ("ＭＲＩ", "=MRI"), ("T 3", "=T 3"),
+     ("INSULIN", "insulin"), ("Mri", "mri"), ("12", "12"), ("МРТ", "=МРТ")],
+)  # fmt: skip
+def test_a_short_name_in_capitals_keeps_them(alias: str, key: str):
+    assert keyed(alias) == key
+
+
+@pytest.fixture(scope="module")
+def table(concepts: Path) -> ConceptTable:
+    return ConceptTable.open(concepts)
+
+
+@pytest.fixture(scope="module")
+def keys(table: ConceptTable, tmp_path_factory: pytest.TempPathFactory) -> MentionKeys:
+    path = tmp_path_factory.mktemp("keys") / "keys"
+    MentionKeys.write(path, table)
+    return MentionKeys(path)
+
+
+def test_a_dictionary_has_every_name_of_its_table(keys: MentionKeys, table: ConceptTable):
+    aliases = table.aliases.to_pylist()
+    assert len(keys) == len({keyed(row["alias"]) for row in aliases})
+    assert set(keys.languages) == {row["language"] for row in aliases}
+    assert keys.longest == max(len(keyed(row["alias"])) for row in aliases)
+    assert (keys.table, keys.changes) == (table.fingerprint, None)
+
+
+NAMES = st.sampled_from(
+    [Name("fever", "ENG", "DISO"), Name("cold", "ENG", "DISO"), Name("MRI", "ENG", "PROC"),
+     Name("zebras", "ENG", ""), Name("ноги", "RUS", "ANAT"), Name("糖尿病", "JPN", "DISO")]
+)  # fmt: skip
+
+
+@settings(max_examples=10)
+@given(st.lists(NAMES, max_size=3, unique=True))
+def test_names_that_come_and_go_leave_the_dictionary_as_it_was(
+    keys: MentionKeys, tmp_path_factory: pytest.TempPathFactory, names: list[Name]
+):
+    folder = tmp_path_factory.mktemp("changed")
+    aliases = [name.alias for name in names]
+    there = [name for name in names if name.language == "ENG" and name.group]  # those of the table
+    keys.changed(folder / "less", aliases, there, [], changes="x")
+    less = MentionKeys(folder / "less")
+    assert len(less) == len(keys) - len({"fever", "cold", "MRI", "糖尿病"} & set(aliases))
+    assert (less.table, less.changes) == (keys.table, "x")
+    less.changed(folder / "more", aliases, [], names, changes=None)
+    more = MentionKeys(folder / "more")
+    assert len(more) == len(keys) + len({"zebras", "ноги"} & set(aliases))
+
+
+def test_languages_and_groups_are_chosen_by_name(keys: MentionKeys):
+    chosen = dict(zip(keys.languages, keys.of_languages(["de", "SPA"]).tolist(), strict=True))
+    assert {language for language, is_in in chosen.items() if is_in} == {"GER", "SPA"}
+    assert keys.of_languages([]).all()
+    by_name = keys.of_groups(["CHEM"], discarded=["CHEM"])
+    assert [g for g, is_in in zip(keys.groups, by_name, strict=True) if is_in] == ["CHEM"]
+    others = keys.of_groups([], discarded=["CHEM"])
+    assert [g for g, is_in in zip(keys.groups, others, strict=True) if not is_in] == ["CHEM"]
+
+
+@pytest.mark.parametrize(
+    ("languages", "groups", "value"), [(["fi"], [], "FIN"), ([], ["NONE"], "NONE")]
+)
+def test_what_it_does_not_have_is_refused(keys: MentionKeys, languages, groups, value: str):
+    keys.check(languages=["de", "ENG"], groups=["DISO"], name="x")
+    with pytest.raises(BergamotError, match=rf"B033.*{value}"):
+        keys.check(languages=languages, groups=groups, name="x")

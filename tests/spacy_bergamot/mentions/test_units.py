@@ -1,0 +1,74 @@
+"""Units: tokens, and in scripts without spaces parts of them."""
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from spacy_bergamot.mentions.units import lacks_spaces, units_of
+from tests.spacy_bergamot.factories import mentions
+
+NLP = spacy.blank("xx")
+TEXTS = st.text(
+    st.sampled_from(" ab-é病のカタカナไข้า、。・ー\u00ad\u200b\u0301\n")
+    | st.characters(exclude_categories=["Cs"])
+)
+
+
+def texts_of(doc: Doc) -> list[str]:
+    units = units_of(doc)
+    return [doc.text[a:b] for a, b in zip(units.starts, units.ends, strict=True)]
+
+
+@given(TEXTS.filter(str.strip))
+def test_units_have_every_character_but_white_space_once(text: str):
+    doc = NLP(text)
+    units = units_of(doc)
+    assert (units.starts < units.ends).all()
+    assert (units.ends[:-1] <= units.starts[1:]).all()
+    assert "".join("".join(texts_of(doc)).split()) == "".join(text.split())
+    for start, end, unspaced in zip(*units, strict=True):
+        assert doc.char_span(start, end, alignment_mode="expand").start_char <= start
+        assert not unspaced or lacks_spaces(text[start:end])
+
+
+@given(st.lists(st.text("abcé-.", min_size=1), min_size=1))
+def test_with_spaces_a_token_is_a_unit(words: list[str]):
+    doc = Doc(NLP.vocab, words)
+    assert texts_of(doc) == words
+    assert not units_of(doc).unspaced.any()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("高血圧", ["高", "血", "圧"]),
+        ("インスリン注射", ["インスリン", "注", "射"]),
+        ("B型", ["B", "型"]),
+        ("(MRI)後", ["(", "MRI", ")", "後"]),
+        ("ไข้", ["ไข้"]),
+        ("dia\u00adbetes後", ["dia\u00adbetes", "後"]),
+    ],
+)
+def test_parts_of_scripts_without_spaces(text: str, expected: list[str]):
+    assert texts_of(Doc(NLP.vocab, [text])) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "expected"),
+    [
+        (["B型肝炎", "C型肝炎"], "B型肝炎、C型肝炎", ["B型肝炎", "C型肝炎"]),
+        (["2型糖尿病", "糖尿病", "高血圧症"], "高血圧症、2型糖尿病。", ["高血圧症", "2型糖尿病"]),
+        (["COPD"], "肺病（COPD）。", ["COPD"]),
+        (["ヘリコバクター・ピロリ"], "ヘリコバクター・ピロリ感染", ["ヘリコバクター・ピロリ"]),
+        (["IgA血管炎性紫斑病"], "IgA血管炎性紫斑病", ["IgA血管炎性紫斑病"]),
+        (["ไข้", "ความดันโลหิตสูง"], "มีไข้และความดันโลหิตสูง", ["ไข้", "ความดันโลหิตสูง"]),
+        (["ไต"], "ไตรมาส ไต ไตๆ", ["ไต", "ไต", "ไต"]),
+        (["กา"], "กาล การ กำ", ["กา", "กา"]),
+        (["กล"], "กลำ", []),
+    ],
+)
+def test_borders_in_scripts_without_spaces(dictionary, names, text, expected):
+    nlp = dictionary({"Z1": {"JPN": names}})
+    assert [mention for mention, _ in mentions(nlp, text)] == expected

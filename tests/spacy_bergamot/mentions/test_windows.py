@@ -1,0 +1,88 @@
+"""Windows of a text that are names: all that plain loops find, in time linear in the text."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.mentions.dictionary import CAPITALS, MentionKeys, keyed
+from spacy_bergamot.mentions.units import units_of
+from spacy_bergamot.mentions.windows import find_names
+from spacy_bergamot.text import unify
+
+NLP = spacy.blank("xx")
+PIECES = ["high", "BLOOD", " ", "  ", "pressure", "heart", "attack", "mi", "MI", "MRI", "高血圧",
+          "糖尿病", "、", ",", "insulin", "イン", "スリン", "x", "\u00ad", "сердце"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def known(concepts: Path, tmp_path_factory: pytest.TempPathFactory) -> MentionKeys:
+    path = tmp_path_factory.mktemp("keys") / "keys"
+    MentionKeys.write(path, ConceptTable.open(concepts))
+    return MentionKeys(path)
+
+
+@pytest.fixture(scope="module")
+def names(concepts: Path) -> set[str]:
+    return {keyed(alias) for alias in ConceptTable.open(concepts).aliases["alias"].to_pylist()}
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(PIECES), max_size=9), st.integers(1, 3), st.integers(1, 4))
+def test_all_windows_are_found_that_plain_loops_find(known, names, pieces, most, least):
+    doc = NLP.make_doc("".join(pieces))
+    units = units_of(doc)
+    kept = [n for n, (a, b) in enumerate(zip(units.starts, units.ends)) if unify(doc.text[a:b])]  # noqa: B905
+    expected = set()
+    for at, first in enumerate(kept):
+        size = 0
+        for last in kept[at:]:
+            size += 1 if units.unspaced[last] else 3
+            start, end = int(units.starts[first]), int(units.ends[last])
+            written = doc.text[start:end]
+            enough = end - start >= (2 if units.unspaced[first] else least)
+            if size <= 3 * most and enough and _is_name(written, names):
+                expected.add((start, end))
+    every = {"languages": np.ones(len(known.languages), dtype=bool),
+             "others": np.zeros(len(known.languages), dtype=bool),
+             "groups": np.ones(len(known.groups), dtype=bool)}  # fmt: skip
+    found = find_names(doc, known, max_tokens=most, min_length=least, **every)
+    assert set(zip(found.starts.tolist(), found.ends.tolist(), strict=True)) == expected
+
+
+def _is_name(written: str, names: set[str]) -> bool:
+    """Whether a text is a name, or in its capitals an abbreviation."""
+    plain = " ".join(unify(written).split())
+    return " ".join(plain.lower().split()) in names or CAPITALS + plain in names
+
+
+def test_a_long_document_takes_linear_time(matcher):
+    doc = matcher()("fever and 高血圧 " * 5000)
+    assert len(doc.ents) == 10_000
+
+
+@pytest.mark.parametrize("piece", ["患者は高血圧、糖尿病と診断された。", "fever ", "x", "é", "。"])
+def test_time_grows_with_the_length_of_a_text(matcher, piece):
+    nlp = matcher()
+    pipe = nlp.get_pipe("bergamot_mentions")
+    seconds = []
+    for size in (25_000, 200_000):
+        words = [(piece * size)[:size]] if piece != "fever " else ["fever"] * (size // 6)
+        doc = Doc(nlp.vocab, words, [piece.endswith(" ")] * len(words))
+        start = time.process_time()
+        pipe(doc)
+        seconds.append(time.process_time() - start)
+    # Eight times the text: 64 times the seconds if it were quadratic.
+    assert seconds[1] < 24 * max(seconds[0], 0.05)
+
+
+def test_an_alias_is_found_however_long_the_others_are(dictionary):
+    nlp = dictionary({"Z1": {"ENG": ["x" * 100_000]}})
+    text = "fever " + "x" * 100_000 + " heart " + "x" * 100_001
+    assert [len(ent.text) for ent in nlp(text).ents] == [100_000, 5]
