@@ -1,7 +1,5 @@
 """Generators, filters and rerankers through the component's config."""
 
-from pathlib import Path
-
 import pytest
 import spacy
 
@@ -13,10 +11,7 @@ from spacy_bergamot.linking.generators import (
     LexicalGenerator,
 )
 from spacy_bergamot.linking.settings import LinkerSettings
-from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
 from tests.spacy_bergamot.factories import DENSE, LEXICAL, ensemble, mark
-
-ROOT = Path(__file__).parents[3]
 
 
 def candidates(nlp, text: str, *mentions: str) -> list[dict]:
@@ -99,12 +94,6 @@ def test_a_mention_that_is_an_alias_needs_no_language_model(make_nlp, monkeypatc
 def test_agreement_out_of_range_is_refused(make_nlp, agreement):
     with pytest.raises(BergamotError, match="B058"):
         make_nlp(mentions=False, generator=ensemble(combine="rescored", agreement=agreement))
-
-
-def test_every_packaged_config_has_the_same_mix():
-    for name in ("linker", "ner_linker"):
-        config = spacy.util.load_config(ROOT / f"configs/{name}.cfg")
-        assert config["components"]["bergamot_linker"]["generator"] == MIXED_GENERATOR
 
 
 @pytest.mark.parametrize("weights", [{"nothing": 1.0}, {"dense": 0.0}])

@@ -1,9 +1,11 @@
-"""What is written of documents, read back: FHIR's resources (R4), and the page."""
+"""Linked documents, and what is written of them, read back: FHIR's resources (R4), the page."""
 
 from html.parser import HTMLParser
 from typing import Any, Literal
 
+import spacy
 from pydantic import BaseModel, ConfigDict, Field
+from spacy.tokens import Doc, Span
 
 
 class Strict(BaseModel):
@@ -104,3 +106,10 @@ class Page(HTMLParser):
             self.text += data
             if self.open[-1][0] == "mark":
                 self.marks[-1] = (self.marks[-1][0] + data, self.marks[-1][1])
+
+
+def linked_to(*concept_ids: str) -> Doc:
+    """Return a document whose words are linked to concepts."""
+    doc = spacy.blank("xx")("word " * len(concept_ids))
+    doc.set_ents([Span(doc, n, n + 1, label="DISO", kb_id=of) for n, of in enumerate(concept_ids)])
+    return doc

@@ -1,53 +1,17 @@
 """Exports: a knowledge base goes by its own name, and FHIR's resources have FHIR's shape."""
 
-from base64 import b64decode
-
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Span
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.output.exporters import to_bigbio, to_brat, to_dict, to_fhir
 from spacy_bergamot.output.vocabularies import reference
-from tests.spacy_bergamot.output.shapes import DocumentReference, facts_of
+from tests.spacy_bergamot.output.shapes import facts_of, linked_to
 
 TEXT = "Zustand: 心 Bluthochdruck und Fieber."
-
-
-@pytest.fixture
-def kb(nlp: Language) -> KnowledgeBase:
-    return nlp.get_pipe("bergamot_linker").kb
-
-
-def linked_to(*concept_ids: str) -> Doc:
-    doc = spacy.blank("xx")("word " * len(concept_ids))
-    doc.set_ents([Span(doc, n, n + 1, label="DISO", kb_id=of) for n, of in enumerate(concept_ids)])
-    return doc
-
-
-def test_a_document_is_a_whole_resource(nlp: Language, kb: KnowledgeBase):
-    doc = nlp(TEXT)
-    resource = to_fhir(doc, kb, document_id="a/1", systems={"SRCENG": "https://kb.example"})
-    DocumentReference.model_validate(resource)
-    assert resource["identifier"][0]["value"] == "a/1"
-    text = b64decode(resource["content"][0]["attachment"]["data"]).decode("utf8")
-    assert text == TEXT
-    first, second = map(facts_of, resource["extension"])
-    assert text[first["start"] : first["end"]] == first["text"] == "Bluthochdruck"
-    assert (first["label"], first["score"]) == ("DISO", 1.0)
-    assert first["concept"] == {
-        "coding": [
-            {"system": "https://kb.example", "code": "C01", "display": "Hypertension"},
-            {"system": "http://hl7.org/fhir/sid/icd-10-cm", "code": "I10"},
-            {"system": "https://kb.example", "code": "x1"},
-        ],
-        "text": "Bluthochdruck",
-    }
-    assert second["text"] == "Fieber"
-    for empty in ("", "nothing of note"):
-        DocumentReference.model_validate(to_fhir(nlp(empty), kb))
 
 
 def test_a_knowledge_base_goes_by_its_own_name(nlp: Language, kb: KnowledgeBase):

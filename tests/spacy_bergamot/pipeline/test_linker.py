@@ -4,7 +4,6 @@ import pytest
 import spacy
 from spacy.pipeline import EntityLinker
 from spacy.tokens import DocBin, Span
-from spacy.training import Example
 
 from spacy_bergamot.errors import BergamotError
 from tests.spacy_bergamot.factories import mark
@@ -170,33 +169,6 @@ def test_extensions_survive_a_docbin(nlp):
     again = next(DocBin().from_bytes(data).get_docs(nlp.vocab))
     assert again.ents[0].kb_id_ == "C03"
     assert [tuple(pair) for pair in again.ents[0]._.kb_ents] == [("C03", 1.0)]
-
-
-def test_scores_count_missed_mentions(nlp):
-    examples = []
-    for text, gold in {"fever and aspirin": {"fever": "C10", "aspirin": "C08"},
-                       "heart zzz": {"heart": "C06", "zzz": "C01"}}.items():  # fmt: skip
-        reference = nlp.make_doc(text)
-        reference.ents = [
-            reference.char_span(text.index(m), text.index(m) + len(m), label="X", kb_id=c)
-            for m, c in gold.items()
-        ]
-        examples.append(Example(nlp(text), reference))
-    scores = nlp.get_pipe("bergamot_linker").score(examples)
-    assert scores["link_accuracy"] == pytest.approx(2 / 3)
-    assert scores["link_mrr"] == pytest.approx(2 / 3)
-    assert scores["link_end_to_end_p"] == pytest.approx(2 / 3)
-    assert scores["link_end_to_end_r"] == pytest.approx(2 / 4)
-    assert "nel_micro_f" in scores
-
-
-def test_either_of_two_gold_concepts_is_right_but_not_one_of_a_composite(nlp):
-    text = "fever"
-    for gold, right in {"C08|C10": 1, "C10|C08": 1, "C08|C01": 0, "C10+C08": 0}.items():
-        reference = nlp.make_doc(text)
-        reference.ents = [reference.char_span(0, len(text), label="X", kb_id=gold)]
-        scores = nlp.get_pipe("bergamot_linker").score([Example(nlp(text), reference)])
-        assert scores["link_accuracy"] == scores["link_end_to_end_f"] == right, gold
 
 
 def test_threads_may_share_a_pipeline(nlp):

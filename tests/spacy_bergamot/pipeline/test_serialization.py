@@ -1,8 +1,6 @@
-import gc
 import pickle
 import subprocess
 import sys
-import weakref
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +9,6 @@ import spacy
 from spacy.tokens import Span
 
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.pipeline.loaders import alias_index, language_model
-from tests.spacy_bergamot.conftest import write_lm
 
 PICKLES = [bytes([0x80, protocol]) for protocol in (2, 3, 4, 5)]
 TEXT = "高血圧 and a heart attack, raised blood pressures"
@@ -128,18 +124,6 @@ def test_an_index_of_another_format_version_is_refused(saved):
         spacy.load(saved)
 
 
-def test_the_index_of_another_language_model_is_refused(saved, concepts, tmp_path):
-    nlp = spacy.load(saved)
-    other = write_lm(tmp_path / "other", seed=1)
-    linker = nlp.get_pipe("bergamot_linker")
-    linker.initialize(
-        lambda: [], encoder=language_model(str(other)), index=alias_index(str(concepts))
-    )
-    linker.parts.bundles["index"].copy_to(saved / "bergamot_linker/index")
-    with pytest.raises(BergamotError, match="B031"):
-        spacy.load(saved)
-
-
 def test_bytes_of_something_else_are_refused(nlp):
     with pytest.raises(BergamotError, match="B035"):
         nlp.get_pipe("bergamot_linker").from_bytes(b"\x81\xa1a\x01")
@@ -179,19 +163,6 @@ def test_nothing_of_ours_is_overwritten_by_mistake(nlp, tmp_path):
     with pytest.raises(BergamotError, match="B008"):
         nlp.to_disk(tmp_path / "out")
     assert (target / "thesis.txt").read_text() == "mine"
-
-
-def test_a_pipeline_that_is_dropped_gives_its_memory_back_at_once(saved):
-    """Nothing refers back: an index of gigabytes must not wait for the garbage collector."""
-    linker = spacy.load(saved).get_pipe("bergamot_linker")
-    linker.kb.cui_to_entity["C01"]
-    references = [weakref.ref(linker.parts), weakref.ref(linker.parts.index)]
-    gc.disable()
-    try:
-        linker.set_parts(linker.parts.restored(linker.parts.reduced(), linker.settings, name="x"))
-        assert [reference() for reference in references] == [None, None]
-    finally:
-        gc.enable()
 
 
 def test_a_packaged_linker_stands_behind_another_pipelines_ner(saved, tmp_path):
