@@ -19,6 +19,8 @@ ROOMS = ["storage", "kb", "kb_import", "encoder", "index", "mentions", "finder",
 ROOMS += ["pipeline", "output", "cli"]
 KB_IMPORT = ROOT / "spacy_bergamot/kb_import"
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
+TESTED_TOGETHER = {"errors.py"}  # tests/test_errors.py: those of training too
+IMPORTED_STILL = {"tests.training.ontology.test_import"}
 CODE = [*PACKAGE, *sorted((ROOT / "training").rglob("*.py"))]
 
 
@@ -176,6 +178,21 @@ def test_every_data_file_of_the_package_is_in_its_wheel(tmp_path: Path):
     }
     assert {path.suffix for path in files} >= {".py", ".tsv", ".html"}
     assert files == {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=lambda path: path.name)
+def test_every_module_has_a_test_file_of_its_own(path: Path):
+    if path.stem == "__init__" or KB_IMPORT in path.parents or path.name in TESTED_TOGETHER:
+        return
+    inside = path.relative_to(ROOT)
+    assert (ROOT / "tests" / inside.with_name(f"test_{path.name}")).is_file(), path
+
+
+def test_no_test_imports_from_a_test_file():
+    for path in (ROOT / "tests").rglob("*.py"):
+        for name in imported(path) - IMPORTED_STILL:
+            tested = name.startswith("tests.") and name.rpartition(".")[2].startswith("test_")
+            assert not tested, f"{path} imports {name}"
 
 
 def promised() -> list[str]:

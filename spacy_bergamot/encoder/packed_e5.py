@@ -74,7 +74,7 @@ class PackedModel:
 
 
 def read_packed(path: Path) -> PackedModel:
-    """Read the file whole. RAISES (BergamotError): T220 if it has not this layout."""
+    """Read the file whole. RAISES (BergamotError): B118 if it has not this layout."""
     data = path.read_bytes()
     try:
         return _Reader(data).model()

@@ -14,16 +14,6 @@ from spacy_bergamot.output.exporters import to_brat, to_dict, to_html
 TEXT = "Der Patient hat Bluthochdruck\nund Fieber."
 
 
-@pytest.fixture
-def run(saved: Path):
-    def run(command: str, *arguments: str, status: int = 0) -> str:
-        result = CliRunner().invoke(bergamot, [command, str(saved), *map(str, arguments)])
-        assert result.exit_code == status, result.output
-        return result.output
-
-    return run
-
-
 def test_spacy_finds_the_command():
     done = subprocess.run(
         [sys.executable, "-m", "spacy", "bergamot", "--help"],
@@ -86,25 +76,6 @@ def test_a_broken_line_is_named_and_nothing_is_left(run, tmp_path: Path, line: s
     assert "B049" in output
     assert "in.jsonl:1" in output
     assert "B102" in run("link", tmp_path, tmp_path / "out.jsonl", status=1)
-
-
-def test_an_explanation(run):
-    shown = run("explain", "Cold", "--lang", "ENG")
-    assert shown == run("explain", "Cold", "--lang", "en")
-    assert "C04" in shown
-    assert "Decision: C04" in shown
-    found = json.loads(run("explain", "Cold", "--json"))
-    assert found["decision"] == "C04"
-    assert "B033" in run("explain", "Cold", "--lang", "XYZ", status=1)
-
-
-def test_search_and_info(run):
-    assert "C01" in run("search", "hypertensions")
-    assert json.loads(run("search", "hypertension", "--json"))[0]["concept_id"] == "C01"
-    facts = json.loads(run("info", "--json"))
-    assert facts["concepts"] == 10
-    assert facts["checksums"] == "as written"
-    assert "engine" in run("info")
 
 
 def test_what_is_no_pipeline_is_refused(tmp_path: Path):

@@ -13,58 +13,13 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
-from spacy_bergamot.cli.results import file_name
 from tests.spacy_bergamot.factories import invoke, rows_of, write_rows
 
-IDS = [
-    "a", "a", "A", "doc.v1", "doc.v2", "../evil", "123.txt", "2024.01.05", "..", "/",
-    "\u00e9", "e\u0301",
-]  # fmt: skip
 NOTE = "Der Patient hat\nBluthochdruck."
 
 
 def ids_in(rows: list[dict[str, Any]]) -> list[list[str]]:
     return [[entity["kb_id"] for entity in row["ents"]] for row in rows]
-
-
-def test_every_document_has_brat_files_of_its_own(saved: Path, tmp_path: Path):
-    source = write_rows(
-        tmp_path / "in.jsonl",
-        *({"id": name, "text": f"fever {number}"} for number, name in enumerate(IDS)),
-    )
-    folder = tmp_path / "deep" / "brat.v1"
-    invoke("link", saved, source, folder, "--format", "brat")
-    index = rows_of(folder / "index.jsonl")
-    assert [row["id"] for row in index] == IDS
-    assert len({row["file"].casefold() for row in index}) == len(IDS)
-    for number, row in enumerate(index):
-        text = folder / row["file"]
-        assert text.parent == folder
-        assert text.read_text("utf8") == f"fever {number}"
-        assert "KB:C10" in text.with_suffix(".ann").read_text("utf8")
-    assert len(list(folder.iterdir())) == 2 * len(IDS) + 1
-    assert [row["file"] for row in index if row["id"] in ("doc.v2", "123.txt", "2024.01.05")] == [
-        "doc.v2.txt", "123.txt", "2024.01.05.txt",
-    ]  # fmt: skip
-    assert not list(tmp_path.rglob("evil*"))
-    assert "B101" in invoke("link", saved, source, folder, "--format", "brat", status=1).output
-
-
-def test_file_names_stay_short_and_apart():
-    taken: set[str] = set()
-    names = [file_name(f"{'漢' * 200}{number}", taken) for number in range(3)]
-    assert len(set(names)) == 3
-    assert max(len(name.encode("utf8")) for name in names) < 120
-
-
-def test_records_of_bigbio_have_ids_of_their_own(saved: Path, tmp_path: Path):
-    row = {"id": "a", "text": "fever", "entities": "mine"}
-    source = write_rows(tmp_path / "in.jsonl", row, row)
-    invoke("link", saved, source, tmp_path / "o.jsonl", "--format", "bigbio")
-    first, second = rows_of(tmp_path / "o.jsonl")
-    assert first["document_id"] == second["document_id"] == "a"
-    assert first["id"] != second["id"]
-    assert first["entities"][0]["id"] != second["entities"][0]["id"]
 
 
 def test_ids_outlive_a_docbin(saved: Path, tmp_path: Path):
@@ -242,24 +197,3 @@ def test_what_is_not_linked_is_not_exported(saved: Path, nlp: Language, tmp_path
     output = invoke("export", saved, tmp_path / "in.spacy", tmp_path / "o.jsonl", status=1).output
     assert "B105" in output
     assert not (tmp_path / "o.jsonl").exists()
-
-
-def test_fhir_lines(saved: Path, tmp_path: Path):
-    source = write_rows(tmp_path / "in.jsonl", {"id": 3, "text": "fever"})
-    options = (
-        "--format",
-        "fhir",
-        "--system",
-        "OURS=https://kb.example",
-        "--knowledge-base",
-        "OURS",
-    )
-    invoke("link", saved, source, tmp_path / "o.ndjson", *options)
-    (resource,) = rows_of(tmp_path / "o.ndjson")
-    assert resource["identifier"][0]["value"] == "3"
-    (concept,) = [f for f in resource["extension"][0]["extension"] if f["url"] == "concept"]
-    coding = concept["valueCodeableConcept"]["coding"][0]
-    assert coding == {"system": "https://kb.example", "code": "C10", "display": "fever"}
-    invoke("link", saved, source, tmp_path / "x.ndjson", "--system", "OURS", status=2)
-    plain = invoke("link", saved, source, tmp_path / "x.ndjson", "--format", "fhir")
-    assert "1 concepts have no system" in plain.output

@@ -8,9 +8,7 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
-from typer.testing import CliRunner
 
-from spacy_bergamot.cli import bergamot
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.finder import BergamotFinder
 from spacy_bergamot.finder.pieces import Pieces, read_pieces
@@ -142,14 +140,6 @@ def test_a_document_that_fails_takes_no_other_with_it(nlp, monkeypatch):
     monkeypatch.setattr(pipe, "_mark", doomed)
     assert [doc.text for doc in nlp.pipe(["a", "doom", "b"])] == ["a", "b"]
     assert [doc.text for doc in failed] == ["doom"]
-
-
-def test_a_pipeline_says_what_it_finds(folder, make_nlp, tmp_path):
-    nlp = make_nlp()
-    nlp.add_pipe("bergamot_finder", before="bergamot_linker").set_files(FileBundle(folder))
-    nlp.to_disk(tmp_path / "p")
-    result = CliRunner().invoke(bergamot, ["info", str(tmp_path / "p")])
-    assert "bergamot_finder finds DISO, PROC" in result.output
 
 
 def test_a_changed_file_is_refused(nlp, folder, tmp_path):

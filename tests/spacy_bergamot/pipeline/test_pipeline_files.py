@@ -1,20 +1,12 @@
-"""`check`: every file of a pipeline against the list that was made at packaging."""
+"""The list of a pipeline's files, and what is not as it says."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from spacy_bergamot.cli import bergamot
-from spacy_bergamot.pipeline.pipeline_files import list_files
-
-
-def check(pipeline: object, *options: str) -> tuple[int, str]:
-    result = CliRunner().invoke(bergamot, ["check", str(pipeline), *options])
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result.exit_code, result.output
+from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.pipeline.pipeline_files import changed_files, list_files
 
 
 def flip(path: Path) -> None:
@@ -30,48 +22,21 @@ def flip(path: Path) -> None:
 @pytest.mark.parametrize("change", [flip, lambda path: path.unlink(), lambda p: p.write_bytes(b"")])
 def test_what_differs_is_named(saved: Path, name: str, change: Callable[[Path], object]):
     list_files(saved)
-    assert check(saved)[0] == 0
+    assert changed_files(saved) == []
     change(saved / name)
-    status, output = check(saved)
-    assert status == 1
-    assert name in output
-    assert output.count("✘") == 1
+    (problem,) = changed_files(saved)
+    assert name in problem
 
 
-def test_all_that_differs_is_named_and_what_is_new(saved: Path):
+def test_a_pipeline_without_a_list_is_refused(saved: Path):
+    with pytest.raises(BergamotError, match=r"B113.*pipeline"):
+        changed_files(saved)
+
+
+def test_only_what_spacy_adds_is_no_change(saved: Path):
     list_files(saved)
-    (saved / "tokenizer").write_bytes(b"")
-    (saved / "vocab/strings.json").unlink()
-    (saved / "bergamot_linker/more").write_text("x")
     (saved / "README.md").write_text("spaCy writes one")
-    status, output = check(saved)
-    assert status == 1
-    assert output.count("✘") == 3
-    assert check(saved, "--write")[0] == 0
-    assert check(saved)[0] == 0
-
-
-def test_without_a_list_the_remedy_is_named(saved: Path, tmp_path: Path):
-    status, output = check(saved)
-    assert status == 1
-    assert "B113" in output
-    assert "--write" in output
-    assert "B046" in check(tmp_path / "nothing")[1]
-
-
-@pytest.mark.parametrize("name", ["vocab/strings.json", "tokenizer", "config.cfg", "meta.json"])
-def test_a_pipeline_that_spacy_cannot_load_is_pointed_to_the_check(saved: Path, name: str):
-    (saved / name).write_bytes(b"\xff\x00{[")
-    result = CliRunner().invoke(bergamot, ["info", str(saved)])
-    assert result.exit_code == 1
-    assert isinstance(result.exception, SystemExit)
-    assert "B046" in result.output
-    assert "bergamot check" in result.output
-
-
-def test_update_lists_the_files_of_what_it_writes(saved: Path, tmp_path: Path):
-    changes = tmp_path / "changes.jsonl"
-    changes.write_text(json.dumps({"action": "remove", "concept_id": "C03"}))
-    command = ["update", str(saved), str(changes), str(tmp_path / "updated")]
-    assert CliRunner().invoke(bergamot, command).exit_code == 0
-    assert check(tmp_path / "updated")[0] == 0
+    assert changed_files(saved) == []
+    (saved / "vocab/more").write_text("x")
+    (problem,) = changed_files(saved)
+    assert "vocab/more" in problem

@@ -1,4 +1,4 @@
-"""An invented language model in the layout of `training.bergamot.packed_e5`."""
+"""An invented language model in the layout of `spacy_bergamot.encoder.packed_e5`."""
 
 import struct
 from pathlib import Path
