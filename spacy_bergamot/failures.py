@@ -12,7 +12,9 @@ def processed(pipe: Any, docs: list[Doc], process: Callable[[list[Doc]], list[Do
     It goes to the component's error handler, which may raise.
 
     pipe (Pipe): The component.
+    docs (list[Doc]): Documents.
     process: Processes documents together; it may be called again with some of them.
+    RETURNS (list[Doc]): Those that did not fail, in order.
     """
     try:
         return process(docs)

@@ -10,18 +10,28 @@ _INVERSE = pow(_BASE, -1, 2**64)
 
 
 def string_key(text: str) -> int:
-    """Return the BLAKE2b hash of a string, 64 bits."""
+    """Return the BLAKE2b hash of a string, 64 bits.
+
+    text (str): Any string; halves of surrogate pairs too.
+    """
     digest = hashlib.blake2b(text.encode("utf8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
 
 def string_keys(texts: Iterable[str]) -> np.ndarray:
-    """Return the keys of strings, uint64."""
+    """Return the keys of strings, uint64.
+
+    texts (Iterable[str]): Strings.
+    """
     return np.fromiter(map(string_key, texts), dtype=np.uint64)
 
 
 def find_keys(sorted_keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the first position of every wanted key in a sorted array, int64; -1 if absent."""
+    """Return the first position of every wanted key in a sorted array, int64; -1 if absent.
+
+    sorted_keys (uint64 (n,)): In ascending order.
+    wanted (uint64 (m,)): In any order.
+    """
     if not len(sorted_keys):
         return np.full(len(wanted), -1, dtype=np.int64)
     positions = np.searchsorted(sorted_keys, wanted)
@@ -44,19 +54,30 @@ class WindowKeys:
         self._back = _powers(_INVERSE, len(values) + 1)
 
     def __call__(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return the keys of windows, uint64."""
+        """Return the keys of windows, uint64.
+
+        starts (int64 (n,)): The first character of every window.
+        ends (int64 (n,)): The character behind its last.
+        """
         return (self._sums[ends] - self._sums[starts]) * self._back[starts]
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> np.ndarray:
-        """Return the keys of whole texts, uint64."""
+        """Return the keys of whole texts, uint64.
+
+        texts (Iterable[str]): Texts.
+        """
         texts = list(texts)
         ends = np.cumsum([0, *map(len, texts)])
         return cls("".join(texts))(ends[:-1], ends[1:])
 
     @staticmethod
     def behind(character: str, keys: np.ndarray) -> np.ndarray:
-        """Return the keys of texts that have a character in front, from those without it."""
+        """Return the keys of texts that have a character in front, from those without it.
+
+        character (str): One character.
+        keys (uint64 (n,)): Of the texts without it.
+        """
         (first,) = _scattered(np.array([ord(character)]))
         return first + keys * np.uint64(_BASE)
 

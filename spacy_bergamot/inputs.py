@@ -36,7 +36,12 @@ def decoded_lines(stream: Iterable[bytes], *, ends: bool = False) -> Iterator[tu
 
 
 def decoded(data: bytes, line: int = 1) -> str:
-    """Return UTF-8 as a string. line (int): Of its beginning. RAISES (Malformed): If it is none."""
+    """Return UTF-8 as a string.
+
+    data (bytes): UTF-8.
+    line (int): Of its beginning.
+    RAISES (Malformed): If it is none.
+    """
     try:
         return data.decode("utf8")
     except UnicodeDecodeError as reason:
@@ -48,6 +53,7 @@ def decoded(data: bytes, line: int = 1) -> str:
 def parsed(text: str, line: int = 1, *, halves: bool = False) -> Any:
     """Return a JSON value whose strings and numbers files can hold.
 
+    text (str): JSON.
     line (int): Of the text's beginning in its file.
     halves (bool): Let half a surrogate pair pass.
     RAISES (Malformed): For what is no JSON, for NaN and numbers that are not finite, for half a

@@ -30,6 +30,8 @@ NO_LANGUAGE = ("", "xx", "mul", "und", "zxx")
 def lat(code: str) -> str:
     """Return the code of MRCONSO.RRF of a language: itself, or that of an ISO 639-1 code.
 
+    code (str): Either code, in any case; an unknown one stays as it is.
+
     >>> lat("en"), lat("zh-Hans"), lat("eng"), lat("GER"), lat("other")
     ('ENG', 'CHI', 'ENG', 'GER', 'other')
     """
@@ -40,7 +42,10 @@ def lat(code: str) -> str:
 
 
 def iso(code: str) -> str:
-    """Return the ISO 639-1 code of a language: itself, or that of a code of MRCONSO.RRF."""
+    """Return the ISO 639-1 code of a language: itself, or that of a code of MRCONSO.RRF.
+
+    code (str): Either code, in any case; an unknown one stays as it is.
+    """
     code = code.strip()
     if code.lower() in LANGUAGES:
         return code.lower()
@@ -48,5 +53,9 @@ def iso(code: str) -> str:
 
 
 def languages_of(given: str | list[str] | tuple[str, ...]) -> list[str]:
-    """Return the languages that a document says: one code, or a list of them."""
+    """Return the languages that a document says: one code, or a list of them.
+
+    given (str | list[str] | tuple[str, ...]): What `doc.user_data["language"]` says, or
+        `doc.lang_`.
+    """
     return [given] if isinstance(given, str) else list(given)

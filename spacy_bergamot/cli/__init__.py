@@ -1,4 +1,4 @@
-"""`python -m spacy bergamot`: link, export, explain, search, info, kb, index, update…"""
+"""`python -m spacy bergamot`: link, export, explain, search, info, kb, index, update, check."""
 
 from spacy_bergamot.cli import ask, check, kb, link, make
 from spacy_bergamot.cli.app import bergamot

@@ -24,7 +24,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of a table")]
 
 
 def linker_of(nlp: Language) -> tuple[BergamotLinker, str]:
-    """Return a pipeline's linker and its name. RAISES (BergamotError): B047 without one."""
+    """Return a pipeline's linker and its name.
+
+    nlp (Language): The pipeline.
+    RAISES (BergamotError): B047 without one.
+    """
     for name, component in nlp.pipeline:
         if isinstance(component, BergamotLinker):
             return component, name

@@ -167,7 +167,10 @@ def _report(failed: list[str], form: Form) -> None:
 
 
 def _linked_ones(docs: Iterable[Linked], source: Path, key: str | None) -> Iterator[Linked]:
-    """Yield documents. RAISES (BergamotError): B105 at the end if none has been linked."""
+    """Yield documents.
+
+    RAISES (BergamotError): B105 at the end if none has been linked.
+    """
     mentions = False
     known = False
     for linked in docs:

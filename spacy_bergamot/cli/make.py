@@ -291,7 +291,10 @@ def _read_gold(path: Path, nlp: Language) -> Iterator[Example]:
 
 
 def _place(entity: dict[str, Any]) -> Place:
-    """Return where a gold mention is. RAISES (KeyError, TypeError): If it does not say so."""
+    """Return where a gold mention is.
+
+    RAISES (KeyError, TypeError): If it does not say so.
+    """
     start, end = entity["start"], entity["end"]
     if not (isinstance(start, int) and isinstance(end, int)):
         raise TypeError("start and end must be integers")

@@ -55,6 +55,7 @@ ENDINGS = {
 def form_of(output: Path, form: Form | None) -> Form:
     """Return the form that an output's ending says, and look whether it can be written.
 
+    output (Path): File, folder, or - for stdout.
     form (Form | None): The form asked for; None for what the ending says.
     RAISES (BergamotError): B103 if the ending says another form or none, B101 if something stands
         there that is not to be replaced, B007 if its folder cannot be made.
@@ -83,6 +84,7 @@ def form_of(output: Path, form: Form | None) -> Form:
 def prepare_folder(output: Path) -> None:
     """Make the folder that a folder goes into; look whether that can be made, before the work is.
 
+    output (Path): The folder that is to be written.
     RAISES (BergamotError): B101 if a file stands there, B007 if its folder cannot be made.
     """
     if output.exists() and not output.is_dir():
@@ -91,7 +93,11 @@ def prepare_folder(output: Path) -> None:
 
 
 def make_parent(output: Path) -> None:
-    """Make the folder that an output goes into. RAISES (BergamotError): B007 if that fails."""
+    """Make the folder that an output goes into.
+
+    output (Path): File or folder that is to be written.
+    RAISES (BergamotError): B007 if that fails.
+    """
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         if not os.access(output.parent, os.W_OK):
@@ -125,6 +131,8 @@ class Results:
 
         JSONL has a row with "error" for what failed, and the index of BRAT files too; other forms
         have no place for it and leave it out.
+
+        docs (Iterable[Linked]): Documents, in order.
         """
         {
             Form.jsonl: self._jsonl,
@@ -222,6 +230,7 @@ class Results:
 def forget_unsaved(doc: Doc) -> set[str]:
     """Remove what of a document's user data no file can hold, such as a graph of its spans.
 
+    doc (Doc): The document; it is changed.
     RETURNS (set[str]): Its keys; of an extension's values, the extension's name.
     """
     if _is_plain(doc.user_data):
@@ -246,6 +255,7 @@ def file_name(identifier: str, taken: set[str]) -> str:
     Letters, digits, `.`, `-` and `_` of the id stay. Names that a file system may take for one
     (upper and lower case, composed and decomposed letters) are told apart by a number.
 
+    identifier (str): The document's id.
     taken (set[str]): Names before, in the form that they are compared in.
     """
     plain = re.sub(r"[^\w.-]", "_", identifier.removesuffix(".txt")).lstrip(".")

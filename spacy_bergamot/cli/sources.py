@@ -71,7 +71,10 @@ class Source:
     ) -> "Source":
         """Return the documents at a path: a file, a folder of notes, or stdin (-).
 
+        path (Path): Where they are.
         kind (Kind | None): None is what the path's ending says, and text of stdin.
+        text_column (str): Key or column of the text.
+        lines (bool): A line of a .txt is a document, not the whole file.
         RAISES (BergamotError): B001 if nothing is there, B102 if nothing of it can be read.
         """
         known = {f".{each.value}": each for each in Kind}
@@ -105,8 +108,9 @@ class Source:
     def read(self, vocab: Vocab) -> Iterator[Entry]:
         """Yield the documents.
 
-        RAISES (BergamotError): B002, B048, B049, B057 or B102 for a file that is not what it
-            should be. A note that cannot be read is an entry with a problem.
+        vocab (Vocab): Of the documents of a .spacy file.
+        RAISES (BergamotError): B002, B048, B049, B057 or B102 for a file that is not what it should
+            be. A note that cannot be read is an entry with a problem.
         """
         if self.kind is Kind.spacy:
             for store in self._stores:
@@ -163,6 +167,7 @@ class Source:
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that may be gzipped, or stdin.
 
+    path (Path): The file, or - for stdin.
     RAISES (BergamotError): B001, B108, B002 for a broken .gz, B091 if it cannot be read.
     """
     if path == STDIN:
@@ -182,6 +187,8 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 def open_text(path: Path, *, newline: str | None = None) -> Iterator[TextIO]:
     """Open a text that may be gzipped, or stdin; a mark of the byte order is not part of it.
 
+    path (Path): The file, or - for stdin.
+    newline (str | None): As of `open`.
     RAISES (BergamotError): As `open_bytes`, B049 if it is not UTF-8.
     """
     with open_bytes(path) as stream:
@@ -197,6 +204,7 @@ def open_text(path: Path, *, newline: str | None = None) -> Iterator[TextIO]:
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text and their numbers.
 
+    path (Path): The file, or - for stdin.
     RAISES (BergamotError): As `open_bytes`, B049 naming the first line that is not UTF-8.
     """
     with open_bytes(path) as stream:
@@ -212,6 +220,10 @@ def parse_entry(
 ) -> Facts:
     """Return a JSON object that has a text.
 
+    path (Path): The file, for errors.
+    number (int): Of the line, from 1.
+    line (str): The line.
+    key (str): Of the text.
     halves (bool): Let half a surrogate pair pass, so that one document fails and no other.
     RAISES (BergamotError): B048 for anything else.
     """
@@ -226,7 +238,10 @@ def parse_entry(
 
 
 def check_file(path: Path) -> None:
-    """Raise B001 if there is no such file, B108 if it is a folder."""
+    """Raise B001 if there is no such file, B108 if it is a folder.
+
+    path (Path): Where a file should be.
+    """
     if path.is_dir():
         raise BergamotError(Errors.B108, path=path)
     if not path.is_file():
@@ -236,6 +251,7 @@ def check_file(path: Path) -> None:
 def read_docbin(path: Path) -> DocBin:
     """Return the documents of a .spacy file.
 
+    path (Path): The file.
     RAISES (BergamotError): B001 if it is missing, B108 if it is a folder, B002 if it is no DocBin.
     """
     check_file(path)

@@ -47,7 +47,11 @@ def make_finder(
     precision: str,
     batch_pieces: int,
 ) -> "BergamotFinder":
-    """Make a mention finder; see `BergamotFinder` for the settings."""
+    """Make a mention finder; see `BergamotFinder` for the settings.
+
+    nlp (Language): The pipeline.
+    name (str): Of the component.
+    """
     return BergamotFinder(
         nlp.vocab,
         name,
@@ -102,17 +106,29 @@ class BergamotFinder(BundlePipe):
 
     @property
     def tagger(self) -> Tagger:
-        """The token classifier. RAISES (BergamotError): B030 if there is none."""
+        """The token classifier.
+
+        RAISES (BergamotError): B030 if there is none.
+        """
         if self._tagger is None:
             raise BergamotError(Errors.B030, name=self.name)
         return self._tagger
 
     def __call__(self, doc: Doc) -> Doc:
-        """Mark the mentions of a document; it is another one where tokens had to be split."""
+        """Mark the mentions of a document; it is another one where tokens had to be split.
+
+        doc (Doc): The document.
+        RETURNS (Doc): The document, or the one that stands for it.
+        """
         return next(iter(processed(self, [doc], self._mark)), doc)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
-        """Mark the mentions of documents; one that fails goes to the error handler."""
+        """Mark the mentions of documents; one that fails goes to the error handler.
+
+        stream (Iterable[Doc]): Documents.
+        batch_size (int): Documents that are read together.
+        YIELDS (Doc): Those that did not fail, in order.
+        """
         for docs in minibatch(stream, size=batch_size):
             yield from processed(self, list(docs), self._mark)
 
@@ -123,7 +139,13 @@ class BergamotFinder(BundlePipe):
         nlp: Language | None = None,
         finder: Callable[[], Path] | None = None,
     ) -> None:
-        """Take a trained finder: spacy_bergamot.Finder.v1."""
+        """Take a trained finder: spacy_bergamot.Finder.v1.
+
+        get_examples (Callable): Unused: nothing is trained.
+        nlp (Language | None): Unused.
+        finder (Callable[[], Path] | None): Names the folder of the trained finder.
+        RAISES (BergamotError): B130 without one.
+        """
         if finder is None:
             raise BergamotError(Errors.B130, name=self.name)
         bundle = FileBundle.temporary()
@@ -131,7 +153,10 @@ class BergamotFinder(BundlePipe):
         self.set_files(bundle)
 
     def set_files(self, bundle: FileBundle) -> "BergamotFinder":
-        """Take a trained finder's files."""
+        """Take a trained finder's files.
+
+        bundle (FileBundle): A folder that `Tagger.save` wrote.
+        """
         facts = {key: self.settings[key] for key in ("device", "precision")}
         self._tagger = Tagger.open(bundle.path, **facts)
         self.bundle = bundle

@@ -30,12 +30,20 @@ class Pieces(NamedTuple):
     ends: np.ndarray
 
     def units(self, start: int, end: int) -> slice:
-        """Return the units that share a character with a stretch of the text."""
+        """Return the units that share a character with a stretch of the text.
+
+        start (int): First character of the stretch.
+        end (int): The character behind its last.
+        """
         first = int(np.searchsorted(self.ends, start, side="right"))
         return slice(first, max(first, int(np.searchsorted(self.starts, end, side="left"))))
 
     def characters(self, first: int, stop: int) -> tuple[int, int]:
-        """Return where a run of units, up to but not with `stop`, begins and ends in the text."""
+        """Return where a run of units, up to but not with `stop`, begins and ends in the text.
+
+        first (int): The first unit.
+        stop (int): The unit behind the last.
+        """
         return int(self.starts[first]), int(self.ends[stop - 1])
 
 
@@ -49,6 +57,7 @@ class Window(NamedTuple):
 def read_pieces(doc: Doc, tokenizer: "Tokenizer") -> Pieces:
     """Return the pieces of a document.
 
+    doc (Doc): The document.
     tokenizer (tokenizers.Tokenizer): Without truncation and padding.
     """
     encoding = tokenizer.encode(doc.text, add_special_tokens=False)
@@ -65,8 +74,9 @@ def read_pieces(doc: Doc, tokenizer: "Tokenizer") -> Pieces:
 def windows_of(pieces: Pieces, *, size: int, context: int) -> Iterator[Window]:
     """Yield windows that together decide on every unit once.
 
-    size (int): Pieces of a window at most. context (int): Pieces on either side of those that it
-        decides on, where the text goes on.
+    pieces (Pieces): Of a document.
+    size (int): Pieces of a window at most.
+    context (int): Pieces on either side of those that it decides on, where the text goes on.
     """
     count = len(pieces.ids)
     if count <= size:

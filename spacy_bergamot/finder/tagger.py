@@ -39,22 +39,29 @@ _LONGEST = 1 << 31  # a document's text is not cut off
 
 
 def check_precision(precision: str) -> None:
-    """Raise B014 for a precision that a finder cannot have."""
+    """Raise B014 for a precision that a finder cannot have.
+
+    precision (str): As in a config.
+    """
     if precision not in PRECISIONS:
         choices = ", ".join(PRECISIONS)
         raise BergamotError(Errors.B014, value=precision, choices=choices)
 
 
 def tags_of(labels: Sequence[str]) -> list[str]:
-    """Return the tags of labels: outside, and for every label begin and inside (BIO)."""
+    """Return the tags of labels: outside, and for every label begin and inside (BIO).
+
+    labels (Sequence[str]): Of mentions.
+    """
     return [OUTSIDE, *(f"{place}-{label}" for label in labels for place in "BI")]
 
 
 class Tagger(nn.Module):
     """Scores of tags by piece.
 
-    lm (torch.nn.Module): A Hugging Face encoder. tokenizer (tokenizers.Tokenizer): Its tokenizer,
-        without truncation. labels (Sequence[str]): Of mentions.
+    lm (torch.nn.Module): A Hugging Face encoder.
+    tokenizer (tokenizers.Tokenizer): Its tokenizer, without truncation.
+    labels (Sequence[str]): Of mentions.
     longest (int): Pieces that the language model can read at once.
     """
 
@@ -71,7 +78,11 @@ class Tagger(nn.Module):
 
     @classmethod
     def begin(cls, folder: Path, labels: Sequence[str]) -> "Tagger":
-        """Return an untrained tagger from a language model's folder."""
+        """Return an untrained tagger from a language model's folder.
+
+        folder (Path): Of the language model.
+        labels (Sequence[str]): Of mentions.
+        """
         check_folder(folder)
         lm = open_model(folder, use_safetensors=True)
         return cls(lm.float(), open_tokenizer(folder, _LONGEST), labels)
@@ -82,7 +93,10 @@ class Tagger(nn.Module):
     ) -> "Tagger":
         """Open a trained tagger.
 
-        precision (str): "fp32" or "bf16". verify (bool): Compare its files with the manifest.
+        folder (Path): That `save` wrote.
+        device (str): torch device, or "auto".
+        precision (str): "fp32" or "bf16".
+        verify (bool): Compare its files with the manifest.
         RAISES (BergamotError): B014 for another precision; if a file is missing, changed or
             unreadable.
         """
@@ -105,7 +119,9 @@ class Tagger(nn.Module):
     def save(self, folder: Path, *, dtype: torch.dtype = torch.float16, **facts: Any) -> None:
         """Save it, whole or not at all.
 
-        dtype (torch.dtype): Of the weights on disk. facts (Any): More for the manifest.
+        folder (Path): Is made, or replaced if it has a manifest.
+        dtype (torch.dtype): Of the weights on disk.
+        facts (Any): More for the manifest.
         """
         with atomic_folder(folder) as target:
             weights = {name: value.to(dtype) for name, value in self.lm.state_dict().items()}
@@ -132,7 +148,12 @@ class Tagger(nn.Module):
         return [of[skipped : len(of) - left] for of in scores]
 
     def windows(self, document: Pieces, *, size: int, context: int) -> list[Window]:
-        """Return the windows of a document, as `windows_of`; none is too long to be read."""
+        """Return the windows of a document, as `windows_of`; none is too long to be read.
+
+        document (Pieces): Of a document.
+        size (int): Pieces of a window at most.
+        context (int): Pieces on either side of those that it decides on.
+        """
         size = min(size, self.longest)
         return list(windows_of(document, size=size, context=min(context, size // 4)))
 
@@ -141,6 +162,7 @@ class Tagger(nn.Module):
     ) -> list[np.ndarray]:
         """Return the log probabilities of tags of every document's units, float32 (units, tags).
 
+        documents (Sequence[Pieces]): Of every document.
         batch_pieces (int): Pieces per forward pass.
         """
         found = [

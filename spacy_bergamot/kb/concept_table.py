@@ -125,6 +125,8 @@ class ConceptTable:
     def open(cls, path: Path | str, *, checksums: bool = True) -> "ConceptTable":
         """Open a folder that `ConceptTable.write` made.
 
+        path (Path | str): The folder.
+        checksums (bool): Compare the files' checksums, and not their sizes alone.
         RAISES (BergamotError): If a file is missing, truncated, changed or of another version.
         """
         manifest = read_manifest(Path(path), kind=KIND, version=VERSION, checksums=checksums)
@@ -134,6 +136,7 @@ class ConceptTable:
     def write(path: Path | str, tables: dict[str, pa.Table], **facts: Any) -> dict[str, Any]:
         """Write tables in the schemas of `SCHEMAS` as a concept table, whole or not at all.
 
+        path (Path | str): The folder.
         facts (Any): What goes into the manifest: release, sources, options, counts.
         RETURNS (dict): The manifest.
         """
@@ -165,26 +168,34 @@ class ConceptTable:
 
     @cached_property
     def concepts(self) -> pa.Table:
+        """The table concepts.arrow."""
         return read_arrow(self.path / "concepts.arrow")
 
     @cached_property
     def aliases(self) -> pa.Table:
+        """The table aliases.arrow."""
         return read_arrow(self.path / "aliases.arrow")
 
     @cached_property
     def types(self) -> pa.Table:
+        """The table types.arrow."""
         return read_arrow(self.path / "types.arrow")
 
     @cached_property
     def codes(self) -> pa.Table:
+        """The table codes.arrow."""
         return read_arrow(self.path / "codes.arrow")
 
     @cached_property
     def relations(self) -> pa.Table:
+        """The table relations.arrow."""
         return read_arrow(self.path / "relations.arrow")
 
     def find(self, concept_id: str) -> int | None:
-        """Return the row of a concept id, or None; HP:0001250 and HP_0001250 are one."""
+        """Return the row of a concept id, or None; HP:0001250 and HP_0001250 are one.
+
+        concept_id (str): Id.
+        """
         row = self._find(concept_id)
         if row is None and PREFIXED_ID.fullmatch(concept_id):
             row = self._find(concept_id.translate(_OTHERWISE))
@@ -203,26 +214,43 @@ class ConceptTable:
         return low if low < len(ids) and ids[low].as_py() == concept_id else None
 
     def row(self, concept_id: str) -> int:
-        """Return the row of a concept id. RAISES (BergamotError): If it is unknown."""
+        """Return the row of a concept id.
+
+        concept_id (str): Id.
+        RAISES (BergamotError): If it is unknown.
+        """
         row = self.find(concept_id)
         if row is None:
             raise BergamotError(Errors.B013, value=concept_id, where=self.path)
         return row
 
     def concept_id(self, row: int) -> str:
+        """Return the id of the concept in a row.
+
+        row (int): Of the concept.
+        """
         return str(self.column("concepts", "concept_id")[row].as_py())
 
     def name(self, row: int) -> str:
-        """Return the preferred name of the concept in a row."""
+        """Return the preferred name of the concept in a row.
+
+        row (int): Of the concept.
+        """
         return str(self.column("concepts", "name")[row].as_py())
 
     def group(self, row: int) -> str:
-        """Return the semantic group that mentions of the concept in a row are labelled with."""
+        """Return the semantic group that mentions of the concept in a row are labelled with.
+
+        row (int): Of the concept.
+        """
         groups = self.rows_of("types", row)["group"].to_pylist()
         return groups[-1] if groups else ""
 
     def concept(self, row: int) -> Concept:
-        """Return one concept with everything known of it."""
+        """Return one concept with everything known of it.
+
+        row (int): Of the concept.
+        """
         aliases, types = self.rows_of("aliases", row), self.rows_of("types", row)
         codes: dict[str, list[str]] = {}
         for entry in self.rows_of("codes", row).to_pylist():
@@ -293,7 +321,11 @@ class ConceptTable:
         return np.asarray(column.to_numpy(zero_copy_only=True))
 
     def column(self, table: str, name: str) -> pa.Array:
-        """Return a column of a table as one array, without a copy."""
+        """Return a column of a table as one array, without a copy.
+
+        table (str): concepts, aliases, types, codes or relations.
+        name (str): Of the column, as in `SCHEMAS`.
+        """
         column = getattr(self, table).column(name)
         if column.num_chunks == 1:
             return column.chunk(0)

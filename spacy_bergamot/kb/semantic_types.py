@@ -58,22 +58,36 @@ class SemanticTypeTree:
         self._by_number = {node.tree_number: node for node in self.flat_nodes}
 
     def get_node_from_id(self, type_id: str) -> SemanticType:
-        """Return the type of an id, such as T047. RAISES (KeyError): If there is none."""
+        """Return the type of an id, such as T047.
+
+        type_id (str): TUI.
+        RAISES (KeyError): If there is none.
+        """
         return self._by_id[type_id]
 
     def get_canonical_name(self, type_id: str) -> str:
-        """Return the name of an id. RAISES (KeyError): If there is none."""
+        """Return the name of an id.
+
+        type_id (str): TUI.
+        RAISES (KeyError): If there is none.
+        """
         return self._by_id[type_id].name
 
     def get_parent(self, node: SemanticType) -> SemanticType | None:
-        """Return the type above, None for entity and event."""
+        """Return the type above, None for entity and event.
+
+        node (SemanticType): A type.
+        """
         if not node.level:
             return None
         above = node.tree_number.rpartition(".")[0] or node.tree_number[0]
         return self._by_number[above]
 
     def get_children(self, node: SemanticType) -> list[SemanticType]:
-        """Return the types right below."""
+        """Return the types right below.
+
+        node (SemanticType): A type.
+        """
         return [other for other in self.flat_nodes if self.get_parent(other) == node]
 
     def get_collapsed_type_id_map_at_level(self, level: int) -> dict[str, str]:

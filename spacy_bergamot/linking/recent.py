@@ -29,7 +29,10 @@ class Recent(Generic[K, V]):
             return {key: self._kept[key] for key in keys if key in self._kept}
 
     def keep(self, found: Mapping[K, V]) -> None:
-        """Keep values; the last of them as the one that was used last."""
+        """Keep values; the last of them as the one that was used last.
+
+        found (Mapping): Values by their keys.
+        """
         with self._lock:
             for key, value in found.items():
                 self._kept[key] = value
@@ -38,8 +41,10 @@ class Recent(Generic[K, V]):
                 self._kept.popitem(last=False)
 
     def copy(self) -> "Recent[K, V]":
-        """Return another with the same content, for a forked process: a lock that a thread held at
-        the fork is never freed in it."""
+        """Return another with the same content, for a forked process.
+
+        A lock that a thread held at the fork is never freed in it.
+        """
         made: Recent[K, V] = Recent(self.most)
         made._kept = self._kept.copy()
         return made

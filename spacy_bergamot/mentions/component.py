@@ -64,7 +64,11 @@ def make_mentions(
     abbreviations: bool,
     spans_key: str | None,
 ) -> "BergamotMentions":
-    """Make a dictionary matcher; see `BergamotMentions` for the settings."""
+    """Make a dictionary matcher; see `BergamotMentions` for the settings.
+
+    nlp (Language): The pipeline.
+    name (str): Of the component.
+    """
     made = BergamotMentions(
         nlp.vocab,
         name,
@@ -149,13 +153,20 @@ class BergamotMentions(BundlePipe):
 
     @property
     def keys(self) -> MentionKeys:
-        """The dictionary. RAISES (BergamotError): B030 if there is none."""
+        """The dictionary.
+
+        RAISES (BergamotError): B030 if there is none.
+        """
         if self._keys is None:
             raise BergamotError(Errors.B030, name=self.name)
         return self._keys
 
     def __call__(self, doc: Doc) -> Doc:
-        """Mark the mentions of a document; it is another one where tokens had to be split."""
+        """Mark the mentions of a document; it is another one where tokens had to be split.
+
+        doc (Doc): The document.
+        RETURNS (Doc): The document, or the one that stands for it.
+        """
         found, key = self._find(doc), self.settings["spans_key"]
         if key is None:
             found = _free(_longest_first(found), doc)
@@ -174,7 +185,13 @@ class BergamotMentions(BundlePipe):
         nlp: Language | None = None,
         concepts: Callable[[], ConceptTable] | None = None,
     ) -> None:
-        """Take the keys of a knowledge base's aliases: spacy_bergamot.ConceptTable.v1."""
+        """Take the keys of a knowledge base's aliases: spacy_bergamot.ConceptTable.v1.
+
+        get_examples (Callable): Unused: nothing is trained.
+        nlp (Language | None): Unused.
+        concepts (Callable[[], ConceptTable] | None): Opens the concept table.
+        RAISES (BergamotError): B038 without one.
+        """
         if concepts is None:
             raise BergamotError(Errors.B038, name=self.name)
         bundle = FileBundle.temporary()
@@ -182,7 +199,11 @@ class BergamotMentions(BundlePipe):
         self.set_files(bundle)
 
     def set_files(self, bundle: FileBundle) -> "BergamotMentions":
-        """Take a dictionary. RAISES (BergamotError): B033 if the settings do not fit it."""
+        """Take a dictionary.
+
+        bundle (FileBundle): The dictionary's files.
+        RAISES (BergamotError): B033 if the settings do not fit it.
+        """
         keys = MentionKeys(bundle.path)
         settings = self.settings
         keys.check(languages=settings["languages"], groups=settings["groups"], name=self.name)

@@ -47,6 +47,7 @@ class Rows(NamedTuple):
     def find(self, keys: np.ndarray, *, languages: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Return the first row of every key that is allowed, int64; -1 where there is none.
 
+        keys (uint64 (n,)): Keys.
         languages (bool (l,)), groups (bool (g,)): Which of the numbers are allowed.
         """
         rows = find_keys(self.keys, keys)
@@ -61,7 +62,10 @@ class Rows(NamedTuple):
         return rows
 
     def of(self, rows: np.ndarray) -> "Rows":
-        """Return some of the rows."""
+        """Return some of the rows.
+
+        rows (int64 (n,)): Numbers of the rows.
+        """
         return Rows(*(column[rows] for column in self))
 
     def distinct(self) -> np.ndarray:
@@ -76,7 +80,10 @@ class Rows(NamedTuple):
         return self.of(np.argsort(self.keys, kind="stable"))
 
     def without(self, other: "Rows") -> "Rows":
-        """Return the rows less those of another, as often as it has them."""
+        """Return the rows less those of another, as often as it has them.
+
+        other (Rows): Rows, in any order.
+        """
         both = Rows.joined([self, other])
         order = np.lexsort((both.groups, both.languages, both.keys))
         same = [column[order][1:] == column[order][:-1] for column in both]
@@ -91,7 +98,10 @@ class Rows(NamedTuple):
 
     @classmethod
     def joined(cls, parts: "Sequence[Rows]") -> "Rows":
-        """Return rows behind one another, whatever their number."""
+        """Return rows behind one another, whatever their number.
+
+        parts (Sequence[Rows]): Rows; none where it is empty.
+        """
         empty = cls(*(np.empty(0, dtype=kind) for kind in (np.uint64, np.uint16, np.uint16)))
         return cls(*map(np.concatenate, zip(empty, *parts, strict=True)))
 
@@ -100,7 +110,8 @@ class MentionKeys:
     """A dictionary on disk; make it with `MentionKeys.write` or `MentionKeys.changed`.
 
     longest (int): Characters of the longest alias in normal form.
-    table (str): Fingerprint of the concept table. changes (str | None): Of its changes.
+    table (str): Fingerprint of the concept table.
+    changes (str | None): Of its changes.
     """
 
     def __init__(self, path: Path, *, checksums: bool = True) -> None:
@@ -127,7 +138,11 @@ class MentionKeys:
 
     @staticmethod
     def write(path: Path, table: ConceptTable) -> None:
-        """Write the dictionary of a concept table."""
+        """Write the dictionary of a concept table.
+
+        path (Path): The folder.
+        table (ConceptTable): The knowledge base.
+        """
         found = _Numbered([], [])
         parts = [found.rows(names) for names in _names(table)]
         spellings = Spellings.of(found.words)
@@ -144,6 +159,7 @@ class MentionKeys:
     ) -> None:
         """Write the dictionary that has, of some names, only those that there are now.
 
+        path (Path): The folder of the new one.
         names (Iterable[str]): Aliases that were or are; every row of their keys goes.
         before, now (Iterable[Name]): All that there were of these, and that there are.
         changes (str | None): Fingerprint of the changes.
@@ -172,7 +188,11 @@ class MentionKeys:
         return np.array(known, dtype=bool)
 
     def of_groups(self, wanted: Iterable[str], *, discarded: Iterable[str] = ()) -> np.ndarray:
-        """Return which groups are among some, bool (g,); if there are none, all but others."""
+        """Return which groups are among some, bool (g,); if there are none, all but others.
+
+        wanted (Iterable[str]): Semantic groups.
+        discarded (Iterable[str]): Groups that are left out where none is wanted.
+        """
         named, others = set(wanted), set(discarded)
         marked = [group in named if named else group not in others for group in self.groups]
         return np.array(marked, dtype=bool)
@@ -180,6 +200,7 @@ class MentionKeys:
     def corrected(self, text: FoldedText, languages: Sequence[str]) -> Corrected:
         """Return the words of a text as the names of its language, or of none, have them.
 
+        text (FoldedText): The text in one language.
         languages (list[str]): All that the text may be in.
         """
         anywhere = [lat(code) for code in self.languages if code in NO_LANGUAGE]
@@ -188,7 +209,13 @@ class MentionKeys:
         )
 
     def check(self, *, languages: Sequence[str], groups: Sequence[str], name: str) -> None:
-        """Refuse settings that the dictionary does not know. RAISES (BergamotError): B033."""
+        """Refuse settings that the dictionary does not know.
+
+        languages (Sequence[str]): MRCONSO.RRF's codes, or ISO 639-1.
+        groups (Sequence[str]): Semantic groups.
+        name (str): Of the component, for errors.
+        RAISES (BergamotError): B033.
+        """
         checks = {
             "languages": (map(lat, languages), set(map(lat, self.languages))),
             "groups": (groups, set(self.groups)),
@@ -201,7 +228,10 @@ class MentionKeys:
 
 
 def keyed(alias: str) -> str:
-    """Return the text whose key an alias has: its normal form, or a short one's capitals."""
+    """Return the text whose key an alias has: its normal form, or a short one's capitals.
+
+    alias (str): As it is written.
+    """
     written = " ".join(unify(alias).split())
     if len(written) <= ABBREVIATION and written.isupper():
         return CAPITALS + written
@@ -221,8 +251,10 @@ class _Numbered:
         self.words: Counter[Word] = Counter()
 
     def rows(self, names: Iterable[Name]) -> tuple[Rows, np.ndarray]:
-        """Return the rows of the names that have a letter, as numbers alone are no mentions, and
-        the keys of their folded forms, 0 for a name without one."""
+        """Return the rows of names and the keys of their folded forms, 0 for a name without one.
+
+        Names without a letter are left out, as numbers alone are no mentions.
+        """
         kept = [name for name in names if any(map(str.isalpha, name.alias))]
         texts = [keyed(name.alias) for name in kept]
         self.longest = max([self.longest, *map(len, texts)])

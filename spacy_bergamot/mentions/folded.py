@@ -38,7 +38,8 @@ class Windows(NamedTuple):
 class Corrected(NamedTuple):
     """The words of a text as they are taken to be meant (n,).
 
-    keys (uint64): Of their folded forms. changed (bool): Whether they are misspelt.
+    keys (uint64): Of their folded forms.
+    changed (bool): Whether they are misspelt.
     doubtful (bool): Whether they may be other words as well, such as names of people.
     """
 
@@ -59,7 +60,10 @@ def folded_name(name: str, language: str) -> list[FoldedWord]:
 
 
 def folded_key(words: list[FoldedWord]) -> int:
-    """Return the key of a folded form; 0 for none."""
+    """Return the key of a folded form; 0 for none.
+
+    words (Sequence[str]): The words of the folded form.
+    """
     return sum(word_key(word.folded) for word in words) % 2**64
 
 

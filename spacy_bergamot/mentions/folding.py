@@ -106,7 +106,10 @@ def folded_words(text: str, language: str) -> list[FoldedWord]:
 
 @lru_cache(maxsize=100_000)
 def fold_word(word: str, language: str) -> str:
-    """Return the folded form of a word; nothing for an article and the like."""
+    """Return the folded form of a word; nothing for an article and the like.
+
+    language (str): MRCONSO.RRF's code.
+    """
     word = normalize(word)
     if word in _function_words(language):
         return ""
@@ -141,8 +144,12 @@ def _singular(word: str) -> str:
 
 
 def stemmer(language: str) -> Any:
-    """Return this thread's stemmer of a language, None if there is none: PyStemmer's are not to be
-    used by two threads at once."""
+    """Return this thread's stemmer of a language, None if there is none.
+
+    PyStemmer's are not to be used by two threads at once.
+
+    language (str): MRCONSO.RRF's code.
+    """
     import Stemmer
 
     known: dict[str, Any] = _thread.__dict__

@@ -24,6 +24,7 @@ class Guess(NamedTuple):
 def guess(text: str, languages: tuple[str, ...]) -> Guess:
     """Guess the language of a text: the likeliest, or any where the text is too short.
 
+    text (str): The text; its beginning is enough.
     languages: Those that it may be in, besides English, as in MRCONSO.RRF.
     """
     known = tuple(sorted({*languages, "ENG"}))

@@ -47,6 +47,7 @@ def counted_words(name: str, words: Sequence[FoldedWord], language: str) -> Iter
     """Yield the words of a name by which misspelt ones are corrected.
 
     words (list[FoldedWord]): See `spacy_bergamot.mentions.folded.folded_name`.
+    language (str): MRCONSO.RRF's code.
     """
     for start, end, folded in words:
         if name[start:end].isalpha():
@@ -56,8 +57,9 @@ def counted_words(name: str, words: Sequence[FoldedWord], language: str) -> Iter
 class Spellings(NamedTuple):
     """Spellings of the words of names, sorted by their keys, the most frequent word first.
 
-    keys (uint64): Of a spelling, in a language. words (uint64): Keys of the folded word that is
-        meant. counts (int32): Names that have it.
+    keys (uint64): Of a spelling, in a language.
+    words (uint64): Keys of the folded word that is meant.
+    counts (int32): Names that have it.
     """
 
     keys: np.ndarray
@@ -74,11 +76,17 @@ class Spellings(NamedTuple):
         return cls._sorted(keys, np.repeat(meant, sizes), np.repeat(counts, sizes))
 
     def plus(self, other: "Spellings") -> "Spellings":
-        """Return the spellings of the names of both."""
+        """Return the spellings of the names of both.
+
+        other (Spellings): Those of other names.
+        """
         return self._sorted(*map(np.concatenate, zip(self, other, strict=True)))
 
     def minus(self, other: "Spellings") -> "Spellings":
-        """Return the spellings less those of some of the names."""
+        """Return the spellings less those of some of the names.
+
+        other (Spellings): Those of some of the names.
+        """
         return self.plus(other._replace(counts=-other.counts))
 
     @classmethod

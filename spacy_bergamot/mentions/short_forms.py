@@ -19,6 +19,7 @@ def short_form_places(doc: Doc, places: Labels) -> dict[tuple[int, int], str]:
     myocardial infarction (AMI)" the last two words will do. A short form is a run of whole units
     in the case in which it is defined.
 
+    doc (Doc): The document.
     places: The mentions that were found.
     """
     text = doc.text

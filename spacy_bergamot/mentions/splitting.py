@@ -30,6 +30,9 @@ def exact_spans(doc: Doc, places: Sequence[Place]) -> tuple[Doc, list[Span | Non
 
     Tokens with a script without spaces are split at the borders of spans. Others stay, and spans
     that end inside of them are widened to them.
+
+    doc (Doc): The document; it stays as it is.
+    places (Sequence[Place]): Where spans are to be, in any order.
     """
     borders = {border for place in places for border in (place.start, place.end)}
     starts = _starts(doc)
@@ -54,6 +57,9 @@ def split_tokens(doc: Doc, borders: Collection[int]) -> Doc:
     It is the document itself if no border lies inside a token. Else it is a new one, to which
     entities, span groups, sentences and what else was annotated go over; what belongs to a token
     goes to all its parts, in a parse to the first.
+
+    doc (Doc): The document; it stays as it is.
+    borders (Collection[int]): Characters; those that are no border inside a token change nothing.
     """
     starts, ends = _starts(doc), _starts(doc) + doc.to_array("LENGTH").astype(np.int64)
     cuts = np.unique(np.fromiter(borders, dtype=np.int64))

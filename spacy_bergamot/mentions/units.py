@@ -44,12 +44,18 @@ class Units(NamedTuple):
 
 
 def lacks_spaces(text: str) -> bool:
-    """Tell whether a text has a script without spaces, or its punctuation, so that it has parts."""
+    """Tell whether a text has a script without spaces, or its punctuation, so that it has parts.
+
+    text (str): Any text.
+    """
     return not text.isascii() and _NEEDS_PARTS.search(text) is not None
 
 
 def units_of(doc: Doc) -> Units:
-    """Return the units of a document; white space is none."""
+    """Return the units of a document; white space is none.
+
+    doc (Doc): The document.
+    """
     found = np.array(list(_units(doc)), dtype=np.int64).reshape(-1, 3)
     return Units(found[:, 0], found[:, 1], found[:, 2].astype(bool))
 

@@ -37,6 +37,9 @@ def find_names(
     """Return every window of a text that is an alias, in time linear in the text.
 
     max_tokens, min_length: See `BergamotMentions`. languages, groups: See `Rows.find`.
+
+    doc (Doc): The document.
+    known (MentionKeys): The dictionary.
     others (bool (l,)): Languages of names that are marked too unless they are short words, which
         are likely to be words of the text's own language: Dutch "long" in English.
     """

@@ -20,7 +20,10 @@ negspacy, then of EDS-NLP."""
 
 
 def attributes_of(span: Span) -> list[str]:
-    """Return what a text says of a mention; names and their order are those of `EXTENSIONS`."""
+    """Return what a text says of a mention; names and their order are those of `EXTENSIONS`.
+
+    span (Span): The mention.
+    """
     return [
         name
         for name, extensions in EXTENSIONS.items()

@@ -142,6 +142,9 @@ def to_displacy(doc: Doc, *, spans_key: str | None = None, kb_url: str = "") -> 
     """Return what `displacy.render(…, manual=True)` draws: style "ent", or "span" of a group.
 
     displaCy escapes the text alone, so labels and ids are escaped here.
+
+    doc (Doc): The document.
+    spans_key (str | None): Mentions are `doc.spans[spans_key]`; None for `doc.ents`.
     kb_url (str): Address of a concept, in which {} is its id; without it nothing is a link.
     """
     marks = []

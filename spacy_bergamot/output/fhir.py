@@ -70,7 +70,10 @@ def to_fhir(
 
 
 def without_system(resource: dict[str, Any]) -> int:
-    """Return the number of a resource's concepts whose vocabulary has no known system."""
+    """Return the number of a resource's concepts whose vocabulary has no known system.
+
+    resource (dict): What `to_fhir` returned.
+    """
     facts = (fact for mention in resource.get("extension", ()) for fact in mention["extension"])
     concepts = (fact["valueCodeableConcept"] for fact in facts if fact["url"] == "concept")
     return sum("system" not in concept["coding"][0] for concept in concepts)
@@ -86,6 +89,11 @@ def codeable_concept(
     """Return a linked mention's CodeableConcept: the concept, then its codes elsewhere.
 
     The arguments are those of `to_fhir`.
+
+    span (Span): The mention.
+    kb (KnowledgeBase): What it was linked to.
+    systems (Mapping[str, str] | None): System URI by vocabulary, as in `to_fhir`.
+    knowledge_base (str | None): Vocabulary of ids that do not say theirs.
     RAISES (BergamotError): B100.
     """
     concept = kb.find(span.kb_id_)

@@ -23,11 +23,15 @@ def to_html(
     kb_url: str = "",
     kb: KnowledgeBase | None = None,
 ) -> str:
-    """Return a page of texts with their mentions marked; behind each its label, concept and score,
-    and what the text says of it, such as negated.
+    """Return a page of texts with their mentions marked.
+
+    Behind each stand its label, concept and score, and what the text says of it, such as negated.
 
     Where spans of a group overlap, what is said of a span repeats its text. The direction of
     writing follows the text. A mention that is not linked is underlined with dashes.
+
+    docs (Iterable[Doc]): Documents.
+    spans_key (str | None): Mentions are `doc.spans[spans_key]`; None for `doc.ents`.
     kb_url (str): Address of a concept, in which {} is its id; without it nothing is a link.
     kb (KnowledgeBase | None): Adds the names of its concepts.
     """

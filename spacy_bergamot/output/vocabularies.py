@@ -56,6 +56,7 @@ def reference(
     The id's prefix says it, then that it is a CUI, then `knowledge_base`, then the knowledge base
     if it has one source alone.
 
+    concept_id (str): Id.
     kb (KnowledgeBase | None): Where the concept is from.
     knowledge_base (str | None): Vocabulary of ids that do not say theirs.
     """
@@ -75,6 +76,8 @@ def coding(
 ) -> dict[str, str]:
     """Return a FHIR Coding: system, where one is known, and code.
 
+    vocabulary (str): Name of the vocabulary; empty where nothing says it.
+    code (str): The id in it.
     systems (Mapping[str, str] | None): System URI by vocabulary, before `SYSTEMS`.
     """
     system = {**SYSTEMS, **(systems or {})}.get(vocabulary)

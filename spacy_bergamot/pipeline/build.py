@@ -129,6 +129,7 @@ def _on_disk(concepts: str | Path | ConceptTable | Names, lang: str) -> Iterator
 def write_names(path: Path, names: Names, *, language: str) -> None:
     """Write names by concept id as a concept table.
 
+    path (Path): The folder.
     language (str): Of all names, as in MRCONSO.RRF: ENG.
     RAISES (BergamotError): B086 for a concept without a name, B090 for a name with a character that
         no name has.

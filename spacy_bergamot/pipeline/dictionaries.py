@@ -68,7 +68,11 @@ def check_dictionaries(linker: Linker, parts: LinkerParts) -> LinkerParts:
 def changed_dictionaries(
     linker: Component, before: LinkerParts, after: LinkerParts
 ) -> list[tuple[BergamotMentions, FileBundle]]:
-    """Return the dictionaries of a linker's knowledge base, and what each is to hold now."""
+    """Return the dictionaries of a linker's knowledge base, and what each is to hold now.
+
+    before (Changes | None): The linker's changes until now.
+    after (Changes | None): Those from now on.
+    """
     names = list(dict.fromkeys(map(normalize, _concerned(before, after))))
     aliases = [*_concerned(before, after)]
     aliases += [name.alias for text in names for name in after.kb.named(text, removed=True)]

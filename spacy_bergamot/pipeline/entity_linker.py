@@ -47,7 +47,10 @@ class AliasKnowledgeBase(KnowledgeBase):
 
     @property
     def parts(self) -> LinkerParts:
-        """Language model and index. RAISES (BergamotError): B030 if there are none."""
+        """Language model and index.
+
+        RAISES (BergamotError): B030 if there are none.
+        """
         if self._parts is None:
             raise BergamotError(Errors.B030, name=_NAME)
         return self._parts
@@ -60,7 +63,10 @@ class AliasKnowledgeBase(KnowledgeBase):
         return 0 if self._parts is None else len(self._parts.kb)
 
     def set_parts(self, parts: LinkerParts) -> "AliasKnowledgeBase":
-        """Take language model and index."""
+        """Take language model and index.
+
+        parts (LinkerParts): Files and their readers.
+        """
         super().__init__(self.vocab, parts.encoder.dim)
         self._parts = parts
         self._vectors.clear()
@@ -71,7 +77,10 @@ class AliasKnowledgeBase(KnowledgeBase):
         return self.get_candidates_batch([mention])[0]
 
     def get_candidates_batch(self, mentions: Iterable[Span]) -> list[list[SpacyCandidate]]:
-        """Return the candidates of every mention, best first."""
+        """Return the candidates of every mention, best first.
+
+        mentions (SpanGroup | Iterable[Span]): Mentions.
+        """
         mentions = list(mentions)
         if not mentions:
             return []
@@ -98,11 +107,17 @@ class AliasKnowledgeBase(KnowledgeBase):
         ]
 
     def get_vector(self, entity: str) -> np.ndarray:
-        """Return the vector of a concept's preferred name, float32 (d,); zeros if it is unknown."""
+        """Return the vector of a concept's preferred name, float32 (d,); zeros if it is unknown.
+
+        entity (str): Concept id.
+        """
         return self.get_vectors([entity])[0]
 
     def get_vectors(self, entities: Iterable[str]) -> list[np.ndarray]:
-        """Return the vectors of several concepts."""
+        """Return the vectors of several concepts.
+
+        entities (Iterable[str]): Concept ids.
+        """
         entities = list(entities)
         known = {entity: self._vectors[entity] for entity in entities if entity in self._vectors}
         fresh = [entity for entity in dict.fromkeys(entities) if entity not in known]
@@ -120,11 +135,19 @@ class AliasKnowledgeBase(KnowledgeBase):
         return [known[entity] for entity in entities]
 
     def to_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> None:
-        """Save language model and index."""
+        """Save language model and index.
+
+        path (str | Path): Folder.
+        exclude (Iterable[str]): Names of parts that are left out.
+        """
         self.parts.to_disk(path, exclude=exclude)
 
     def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> "AliasKnowledgeBase":
-        """Map language model and index."""
+        """Map language model and index.
+
+        path (str | Path): Folder.
+        exclude (Iterable[str]): Names of parts that are left out.
+        """
         return self.set_parts(
             LinkerParts.from_disk(path, self.settings, name=_NAME, exclude=exclude)
         )
@@ -134,7 +157,11 @@ class AliasKnowledgeBase(KnowledgeBase):
         return self.parts.to_bytes()
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "AliasKnowledgeBase":
-        """Restore language model and index."""
+        """Restore language model and index.
+
+        bytes_data (bytes): What `to_bytes` returned.
+        exclude (Iterable[str]): Unused: the parts are one whole.
+        """
         return self.set_parts(LinkerParts.from_bytes(bytes_data, self.settings, name=_NAME))
 
     def __reduce__(self) -> tuple:
@@ -178,7 +205,10 @@ def knowledge_base(
 
 
 def candidates_of_one(threshold: float = 0.0) -> Callable:
-    """Configure `get_candidates`. threshold (float): Smallest score."""
+    """Configure `get_candidates`.
+
+    threshold (float): Smallest score.
+    """
 
     def get(kb: KnowledgeBase, mention: Span) -> list[SpacyCandidate]:
         return [one for one in kb.get_candidates(mention) if one.prior_prob >= threshold]
@@ -187,7 +217,10 @@ def candidates_of_one(threshold: float = 0.0) -> Callable:
 
 
 def candidates_of_many(threshold: float = 0.0) -> Callable:
-    """Configure `get_candidates_batch`. threshold (float): Smallest score."""
+    """Configure `get_candidates_batch`.
+
+    threshold (float): Smallest score.
+    """
 
     def get(kb: KnowledgeBase, mentions: Iterable[Span]) -> list[list[SpacyCandidate]]:
         found = kb.get_candidates_batch(mentions)

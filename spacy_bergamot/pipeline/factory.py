@@ -64,6 +64,8 @@ def _signature() -> inspect.Signature:
 def make_linker(nlp: Language, name: str, **settings: Any) -> BergamotLinker:
     """Make a linker.
 
+    nlp (Language): The pipeline.
+    name (str): Of the component.
     settings: See `LinkerSettings`; what it has as `allowed` stands beside the others here.
     """
     allowed = {key: _frozen(settings.pop(key)) for key in _FILTER}

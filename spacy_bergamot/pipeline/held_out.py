@@ -44,6 +44,7 @@ def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> 
     names: Held-out names, which the language model was best not trained on; at most 4,000 of them
         are taken. Of every eight mentions four are such names, one of them of a concept that is
         hidden; two are names of the dictionary, and two are everyday words.
+    seed (int): Of what is drawn.
     """
     rng = np.random.default_rng(seed)
     if len(names) > _MOST:

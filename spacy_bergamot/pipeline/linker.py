@@ -78,19 +78,28 @@ class BergamotLinker(Pipe):
 
     @property
     def parts(self) -> LinkerParts:
-        """Language model, index and what belongs to them. RAISES (BergamotError): B030."""
+        """Language model, index and what belongs to them.
+
+        RAISES (BergamotError): B030.
+        """
         if self._parts is None:
             raise BergamotError(Errors.B030, name=self.name)
         return self._parts
 
     @property
     def kb(self) -> KnowledgeBase:
-        """The knowledge base of the index. RAISES (BergamotError): B030 if there is none."""
+        """The knowledge base of the index.
+
+        RAISES (BergamotError): B030 if there is none.
+        """
         return self.parts.kb
 
     @property
     def generator(self) -> CandidateGenerator | UpdatedGenerator:
-        """The candidate generator. RAISES (BergamotError): B030 if nothing is loaded."""
+        """The candidate generator.
+
+        RAISES (BergamotError): B030 if nothing is loaded.
+        """
         return self.parts.generator
 
     def __call__(self, doc: Doc) -> Doc:
@@ -136,7 +145,8 @@ class BergamotLinker(Pipe):
     def set_annotations(self, docs: Iterable[Doc], predictions: Predictions) -> None:
         """Write kb ids, `span._.kb_ents`, `span._.candidates` and `doc._.bergamot`.
 
-        docs (Iterable[Doc]), predictions: What `predict` was given, and what it returned.
+        docs (Iterable[Doc]): Documents.
+        predictions (list): What `predict` returned for them.
         """
         most = self.settings.max_entities_per_mention
         decision = Decision(self.settings, self.kb)
@@ -151,10 +161,12 @@ class BergamotLinker(Pipe):
             write_links(doc, links, self.settings.spans_key)
 
     def explain(self, mention: str, label: str = "", *, context: str = "") -> dict[str, Any]:
-        """Return how a mention is linked: normal form, candidates, what was dropped, decision, and
-        why it is NIL if it is.
+        """Return how a mention is linked.
 
-        label (str): Of the entity.
+        It says the normal form, candidates, what was dropped, the decision, and why it is NIL if
+        it is.
+
+        label (str): Of the entity, for `types_by_label`.
         context (str): Text that the mention is in, whose abbreviations are resolved and which a
             reranker reads.
         """
@@ -192,6 +204,8 @@ class BergamotLinker(Pipe):
     ) -> None:
         """Take a language model and build the alias index with it.
 
+        get_examples (Callable): Unused: nothing is trained.
+        nlp (Language | None): Unused.
         encoder (LmLoader): Puts an LM folder at a path: spacy_bergamot.LanguageModel.v1.
         index (IndexLoader): Builds an index at a path: spacy_bergamot.AliasIndex.v1.
         reranker (FilesLoader | None): Puts the files of a trained reranker, which the setting
@@ -255,7 +269,11 @@ class BergamotLinker(Pipe):
         *,
         precision: float | None = None,
     ) -> dict[str, Any]:
-        """The same from the candidates of mentions, and the right concepts of each."""
+        """The same from the candidates of mentions, and the right concepts of each.
+
+        golds (list): The right concept ids of every mention; none where it has no concept.
+        precision (float): Share of links that are to be right.
+        """
         parts, bundle = self.parts, FileBundle.temporary()
         made = Calibration.fit(candidates, golds, parts.groups, precision=precision)
         made.save(bundle.path, index=parts.index.fingerprint, scoring=self.settings.scoring)
@@ -263,20 +281,35 @@ class BergamotLinker(Pipe):
         return made.report
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save every part whole or not at all. Settings live in the config."""
+        """Save every part whole or not at all. Settings live in the config.
+
+        path (str | Path): Folder.
+        exclude (Iterable[str]): Names of parts that are left out.
+        """
         self.parts.to_disk(path, exclude=exclude)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
-        """Map the parts from a folder and check them against each other."""
+        """Map the parts from a folder and check them against each other.
+
+        path (str | Path): Folder.
+        exclude (Iterable[str]): Names of parts that are left out.
+        """
         parts = LinkerParts.from_disk(path, self.settings, name=self.name, exclude=exclude)
         return self.set_parts(check_dictionaries(self, parts))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the parts as msgpack."""
+        """Return the parts as msgpack.
+
+        exclude (Iterable[str]): Names of parts that are left out.
+        """
         return self.parts.to_bytes(exclude=exclude)
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
-        """Restore the parts into temporary folders of the component's own."""
+        """Restore the parts into temporary folders of the component's own.
+
+        data (bytes): What `to_bytes` returned.
+        exclude (Iterable[str]): Unused: the bytes say what they hold.
+        """
         parts = LinkerParts.from_bytes(data, self.settings, name=self.name)
         return self.set_parts(check_dictionaries(self, parts))
 
@@ -289,7 +322,10 @@ class BergamotLinker(Pipe):
         return _unpickle, (self.vocab, self.name, self.settings, reduced)
 
     def set_parts(self, parts: LinkerParts) -> "BergamotLinker":
-        """Take language model, index and what belongs to them."""
+        """Take language model, index and what belongs to them.
+
+        parts (LinkerParts): Files and their readers.
+        """
         self._parts = parts
         self._remembered = RememberedCandidates(
             parts.generator, k=self.settings.k, most=self.settings.cache_size

@@ -34,9 +34,11 @@ def language_model(
 
     Its files are compared with its manifest; without one there is a warning.
 
+    path (str): The folder.
     pooling (str | None): "cls" or "mean"; None for what the folder says.
     max_length (int | None): Tokens kept of a name; None for what the folder says, else 25.
     prefix (str | None): Written before every name; None for what the folder says.
+    RETURNS (LmLoader): Writes it into a folder.
     """
 
     def load(target: Path) -> None:
@@ -61,9 +63,11 @@ def alias_index(
 ) -> IndexLoader:
     """Build an alias index of a concept table with the component's own language model.
 
+    concepts (str): Folder of the concept table.
     engine (str), settings (dict): See `spacy_bergamot.index.engines`.
     device (str), precision (str): Of the language model while it encodes the aliases.
     vectors (str | None), dtype (str): See `AliasIndex.build`.
+    RETURNS (IndexLoader): Builds it into a folder, with the language model in another.
     """
 
     def load(target: Path, lm: Path) -> None:
@@ -94,12 +98,20 @@ def reranker(path: str) -> FilesLoader:
 
 
 def concept_table(path: str) -> Callable[[], ConceptTable]:
-    """Open a concept table."""
+    """Open a concept table.
+
+    path (str): The folder.
+    RETURNS (Callable): Opens it.
+    """
     return lambda: ConceptTable.open(path)
 
 
 def finder(path: str) -> Callable[[], Path]:
-    """Name the folder of a trained mention finder."""
+    """Name the folder of a trained mention finder.
+
+    path (str): The folder.
+    RETURNS (Callable): Returns it.
+    """
     return lambda: Path(path)
 
 

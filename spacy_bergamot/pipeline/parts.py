@@ -87,7 +87,12 @@ class LinkerParts:
         )
 
     def with_part(self, part: str, bundle: FileBundle, settings: LinkerSettings) -> "LinkerParts":
-        """Return the same with another part: reranker, changes or calibration."""
+        """Return the same with another part: reranker, changes or calibration.
+
+        part (str): Its name.
+        bundle (FileBundle): Its files.
+        settings (LinkerSettings): Of the linker.
+        """
         return LinkerParts({**self.bundles, part: bundle}, settings, name=self.name, before=self)
 
     @classmethod
@@ -99,14 +104,27 @@ class LinkerParts:
         name: str,
         exclude: Iterable[str] = (),
     ) -> "LinkerParts":
-        """Map the parts in a folder. RAISES (BergamotError): If one is missing or damaged."""
+        """Map the parts in a folder.
+
+        path (str | Path): The folder.
+        settings (LinkerSettings): Of the linker.
+        name (str): Of the component, for errors.
+        exclude (Iterable[str]): Names of parts that are left out.
+        RAISES (BergamotError): If one is missing or damaged.
+        """
         folder = Path(path)
         there = [p for p in ALL if p in NEEDED or ((folder / p).is_dir() and p not in exclude)]
         return cls({part: FileBundle(folder / part) for part in there}, settings, name=name)
 
     @classmethod
     def from_bytes(cls, data: bytes, settings: LinkerSettings, *, name: str) -> "LinkerParts":
-        """Restore parts into temporary folders of their own."""
+        """Restore parts into temporary folders of their own.
+
+        data (bytes): What `to_bytes` returned.
+        settings (LinkerSettings): Of the linker.
+        name (str): Of the component, for errors.
+        RAISES (BergamotError): B035 for other bytes.
+        """
         try:
             parts = srsly.msgpack_loads(data)
             there = [part for part in ALL if part in NEEDED or part in parts]
@@ -118,7 +136,11 @@ class LinkerParts:
         return cls(bundles, settings, name=name)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save each part whole or not at all, and remove optional parts that are there no more."""
+        """Save each part whole or not at all, and remove optional parts that are there no more.
+
+        path (str | Path): The folder.
+        exclude (Iterable[str]): Names of parts that are left out.
+        """
         for part in ALL:
             if part in self.bundles and part not in exclude:
                 self.bundles[part].copy_to(Path(path) / part)
@@ -126,7 +148,10 @@ class LinkerParts:
                 shutil.rmtree(Path(path) / part, ignore_errors=True)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the parts as msgpack."""
+        """Return the parts as msgpack.
+
+        exclude (Iterable[str]): Names of parts that are left out.
+        """
         parts = {
             part: bundle.to_bytes(name=self.name)
             for part, bundle in self.bundles.items()
@@ -145,7 +170,12 @@ class LinkerParts:
     def restored(
         cls, reduced: dict[str, Any], settings: LinkerSettings, *, name: str
     ) -> "LinkerParts":
-        """Return the parts that `reduced` came from."""
+        """Return the parts that `reduced` came from.
+
+        reduced (dict): What `reduced` returned.
+        settings (LinkerSettings): Of the linker.
+        name (str): Of the component, for errors.
+        """
         bundles = {
             part: FileBundle(value) if isinstance(value, Path) else FileBundle.from_bytes(value)
             for part, value in reduced.items()
@@ -184,7 +214,10 @@ def _reranker(
 def _opened(
     paths: dict[str, Path], settings: LinkerSettings, name: str
 ) -> tuple[TextEncoder, AliasIndex]:
-    """Open language model and index. RAISES (BergamotError): B031 if they do not fit."""
+    """Open language model and index.
+
+    RAISES (BergamotError): B031 if they do not fit.
+    """
     verify = settings.verify
     kind: dict[str, Any] = {"kind": LM_KIND, "version": LM_VERSION, "fields": LM_FIELDS}
     with checked_manifest(paths[ENCODER], **kind, checksums=verify) as lm:

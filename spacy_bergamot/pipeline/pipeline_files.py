@@ -16,13 +16,17 @@ _BY_SPACY = "README.md"
 
 
 def list_files(folder: Path) -> None:
-    """Write the list of a pipeline's files as they are now."""
+    """Write the list of a pipeline's files as they are now.
+
+    folder (Path): Of the pipeline.
+    """
     write_manifest(folder, kind=KIND, version=VERSION)
 
 
 def changed_files(folder: Path) -> list[str]:
     """Return what is wrong with every file that is not as the list says.
 
+    folder (Path): Of the pipeline.
     RAISES (BergamotError): B113 if there is no list, else as `read_manifest` if it is no good.
     """
     if not (folder / MANIFEST).is_file():

@@ -45,6 +45,7 @@ def find_pipeline(name: str) -> Path:
 def import_code(path: Path | None) -> None:
     """Run a Python file of the user's that registers components, as spaCy's --code does.
 
+    path (Path | None): The file; None runs nothing.
     RAISES (BergamotError): B119 if that fails.
     """
     import spacy

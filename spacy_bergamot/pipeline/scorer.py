@@ -26,11 +26,13 @@ def score_linking(
     Gold mentions are reference entities with a kb id; of `C1|C2` either is right. A predicted
     mention belongs to the gold one with the same characters.
 
+    examples (Iterable[Example]): Predicted and reference documents.
+    spans_key (str | None): Mentions are `doc.spans[spans_key]`; None for `doc.ents`.
+    kwargs (Any): What else spaCy hands to scorers; unused.
     RETURNS (dict): spaCy's `nel_*` scores (mentions that were not found are ignored there, and
-        alternatives count as another concept);
-        link_accuracy and link_recall@k over the gold mentions that were found and have a concept;
-        link_mrr; link_nil_p, link_nil_r; link_end_to_end_p, _r, _f on (characters, concept), where
-        missed mentions count.
+        alternatives count as another concept); link_accuracy and link_recall@k over the gold
+        mentions that were found and have a concept; link_mrr; link_nil_p, link_nil_r;
+        link_end_to_end_p, _r, _f on (characters, concept), where missed mentions count.
     """
     examples = list(examples)
     scores: dict[str, Any] = {}

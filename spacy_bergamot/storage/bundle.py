@@ -41,7 +41,12 @@ class FileBundle:
         return bundle
 
     def to_bytes(self, *, name: str) -> dict[str, bytes]:
-        """Return the files by relative path. RAISES (BergamotError): B034 beyond 4 GiB."""
+        """Return the files by relative path.
+
+        name (str): Of the component, for errors.
+        RETURNS (dict[str, bytes]): Bytes by path relative to the folder.
+        RAISES (BergamotError): B034 beyond 4 GiB.
+        """
         files = [file for file in sorted(self.path.rglob("*")) if file.is_file()]
         size = sum(file.stat().st_size for file in files)
         if size > _MSGPACK_LIMIT:
@@ -49,6 +54,9 @@ class FileBundle:
         return {file.relative_to(self.path).as_posix(): file.read_bytes() for file in files}
 
     def copy_to(self, path: Path) -> None:
-        """Copy the files, whole or not at all; copying onto themselves is safe."""
+        """Copy the files, whole or not at all; copying onto themselves is safe.
+
+        path (Path): The folder that takes them; one with a manifest is replaced.
+        """
         with atomic_folder(path) as folder:
             shutil.copytree(self.path, folder, dirs_exist_ok=True)

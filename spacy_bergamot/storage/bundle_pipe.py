@@ -27,22 +27,45 @@ class BundlePipe(Pipe, ABC):
 
     @abstractmethod
     def set_files(self, bundle: FileBundle) -> "BundlePipe":
-        """Take files."""
+        """Take files.
+
+        bundle (FileBundle): The files that the component reads from now on.
+        """
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save the files."""
+        """Save the files.
+
+        path (str | Path): Folder.
+        exclude (Iterable[str]): Unused: the files are one whole.
+        RAISES (BergamotError): B030 if there are none.
+        """
         self._saved().copy_to(Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BundlePipe":
-        """Map the files."""
+        """Map the files.
+
+        path (str | Path): Folder.
+        exclude (Iterable[str]): Unused: the files are one whole.
+        RETURNS (BundlePipe): The component.
+        """
         return self.set_files(FileBundle(Path(path)))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the files as msgpack."""
+        """Return the files as msgpack.
+
+        exclude (Iterable[str]): Unused: the files are one whole.
+        RAISES (BergamotError): B030 if there are none, B034 beyond 4 GiB.
+        """
         return srsly.msgpack_dumps(self._saved().to_bytes(name=self.name))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BundlePipe":
-        """Restore the files."""
+        """Restore the files.
+
+        data (bytes): What `to_bytes` returned.
+        exclude (Iterable[str]): Unused: the files are one whole.
+        RETURNS (BundlePipe): The component.
+        RAISES (BergamotError): B035 for other bytes.
+        """
         try:
             bundle = FileBundle.from_bytes(srsly.msgpack_loads(data))
         except (ValueError, TypeError, AttributeError) as reason:

@@ -25,7 +25,10 @@ _FULL = 1 << 20  # free bytes below which a failed write without an error number
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file as hex digits, read in pieces."""
+    """Return the SHA-256 of a file as hex digits, read in pieces.
+
+    path (Path): The file.
+    """
     digest = hashlib.sha256()
     buffer = memoryview(bytearray(_CHUNK))
     with path.open("rb", buffering=0) as stream:
@@ -36,7 +39,11 @@ def sha256(path: Path) -> str:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; rename it to `path` if the block succeeds."""
+    """Yield a temporary path beside `path`; rename it to `path` if the block succeeds.
+
+    path (Path): Where the file is to be; its folder is made.
+    RAISES (BergamotError): B007 if the disk is full or refuses.
+    """
     path = Path(path)
     temporary = _temporary_name(path)
     try:
@@ -81,8 +88,13 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def explained_write_errors(path: Path) -> Iterator[None]:
-    """Raise B007, naming `path`, for a disk that is full or refuses: also where the library that
-    wrote names no error number, as numpy, safetensors and the search engines do."""
+    """Raise B007, naming `path`, for a disk that is full or refuses.
+
+    Also where the library that wrote names no error number, as numpy, safetensors and the search
+    engines do.
+
+    path (Path): What is being written.
+    """
     try:
         yield
     except BergamotError:
@@ -98,8 +110,14 @@ def explained_write_errors(path: Path) -> Iterator[None]:
 
 
 def mapped_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> Any:
-    """Return a new .npy file mapped for writing, its space taken from the disk at once: writing to
-    a map of a full disk kills the process (SIGBUS)."""
+    """Return a new .npy file mapped for writing, its space taken from the disk at once.
+
+    Writing to a map of a full disk kills the process (SIGBUS).
+
+    path (Path): The file; one that is there is replaced.
+    dtype (Any): NumPy's type of the numbers.
+    shape (tuple[int, ...]): Of the array.
+    """
     array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
     if hasattr(os, "posix_fallocate"):
         with path.open("r+b") as stream:
@@ -122,7 +140,10 @@ def _remove_abandoned(path: Path) -> None:
 
 
 def lock_folder(folder: Path) -> int | None:
-    """Lock a folder and return the handle; None if another process has it, or none can have it."""
+    """Lock a folder and return the handle; None if another process has it, or none can have it.
+
+    folder (Path): One that is there.
+    """
     try:
         import fcntl
 
@@ -160,8 +181,10 @@ def _is_alive(process: int) -> bool:
 
 
 def _give_usual_modes(folder: Path) -> None:
-    """Give all in a folder the modes of anything new: safetensors writes for the owner alone, and
-    copies keep the modes that they had elsewhere."""
+    """Give all in a folder the modes of anything new.
+
+    safetensors writes for the owner alone, and copies keep the modes that they had elsewhere.
+    """
     mask = _umask()
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():

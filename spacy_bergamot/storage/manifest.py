@@ -68,6 +68,7 @@ def read_manifest(
 ) -> dict[str, Any]:
     """Read and check a manifest: its form, its kind, its version, and every file that it lists.
 
+    folder (Path): The folder that it lists.
     fields (dict[str, type] | None): What it must have beside its head.
     checksums (bool): Compare SHA-256 too; sizes are always compared.
     RAISES (BergamotError): B001 to B006, B110 and B111, naming the file.
@@ -94,6 +95,12 @@ def checked_manifest(
 
     The block may load the files, and use nothing of them: a changed one is refused when the block
     is left, also where the block failed on it.
+
+    folder (Path): The folder that it lists.
+    kind (str): What the manifest must say it is of.
+    version (int): Of the format.
+    fields (Mapping[str, type]): What it must have, and of which type.
+    checksums (bool): Compare the files' checksums too.
     """
     folder = Path(folder)
     manifest = _parsed(folder, kind=kind, version=version, also=also, fields=fields)
@@ -117,6 +124,8 @@ def checked_manifest(
 def differences(folder: Path, *, kind: str | None = None, version: int | None = None) -> list[str]:
     """Return what is wrong with each file of a folder: changed, missing, or not in its manifest.
 
+    kind (str | None): What the manifest must say it is of; None for anything.
+    version (int | None): Of the format; None for any.
     RAISES (BergamotError): If the manifest itself cannot be read or trusted.
     """
     files = _parsed(folder, kind=kind, version=version)["files"]

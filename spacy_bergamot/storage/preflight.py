@@ -27,7 +27,8 @@ def announce(
 ) -> None:
     """Log what a step needs, and stop it if the disk is too small.
 
-    memory (int): Bytes at the peak. disk (int): Bytes written into `folder`.
+    memory (int): Bytes at the peak.
+    disk (int): Bytes written into `folder`.
     seconds (float | None): How long it will take, where that is known.
     RAISES (BergamotError): B043.
     """

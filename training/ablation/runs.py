@@ -30,6 +30,7 @@ class TrainingRun:
 
     @property
     def lm(self) -> Path:
+        """The language model after training."""
         return self.folder / "model" / "lm"
 
     @property

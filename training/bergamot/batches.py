@@ -41,6 +41,10 @@ class Chunk:
     trains: bool
 
     def map(self, change: Callable[[Tensor], Tensor]) -> "Chunk":
+        """Return the chunk with its ids and its mask changed.
+
+        change (Callable[[Tensor], Tensor]): Such as a move to another device.
+        """
         return replace(self, ids=change(self.ids), mask=change(self.mask))
 
 

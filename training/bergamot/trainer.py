@@ -83,6 +83,10 @@ class TrainerSettings:
     log_every: int = 10
 
     def total_steps(self, steps_per_epoch: int) -> int:
+        """Return the steps of a whole training.
+
+        steps_per_epoch (int): Batches of an epoch.
+        """
         steps = self.epochs * steps_per_epoch
         return min(steps, self.max_steps) if self.max_steps else steps
 

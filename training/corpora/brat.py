@@ -19,6 +19,11 @@ _BARE, _CODED = "-ner", "-norm"
 
 
 def sniff(path: Path, head: str) -> bool:
+    """Tell whether a file is BRAT's annotations.
+
+    path (Path): The file.
+    head (str): Its beginning.
+    """
     return path.suffix == ".ann"
 
 

@@ -15,6 +15,11 @@ _OFFSETS = re.compile(r"\d+[| ]\d+(;\d+ \d+)*")
 
 
 def sniff(path: Path, head: str) -> bool:
+    """Tell whether a file is i2b2's concepts.
+
+    path (Path): The file.
+    head (str): Its beginning.
+    """
     return path.suffix == ".concept"
 
 

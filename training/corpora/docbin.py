@@ -9,6 +9,11 @@ from training.errors import BergamotError, Errors
 
 
 def sniff(path: Path, head: str) -> bool:
+    """Tell whether a file is a DocBin.
+
+    path (Path): The file.
+    head (str): Its beginning.
+    """
     return path.suffix == ".spacy"
 
 

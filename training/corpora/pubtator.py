@@ -16,6 +16,11 @@ _SEPARATORS = re.compile(r"[|+;,]")
 
 
 def sniff(path: Path, head: str) -> bool:
+    """Tell whether a file is PubTator's format.
+
+    path (Path): The file.
+    head (str): Its beginning.
+    """
     return re.match(r"[^|\s]+\|t\|", head) is not None
 
 

@@ -52,6 +52,11 @@ class Texts:
 
 
 def sniff_codiesp(path: Path, head: str) -> bool:
+    """Tell whether a file is a table of CodiEsp.
+
+    path (Path): The file.
+    head (str): Its beginning.
+    """
     return path.suffix == ".tsv" and _CODIESP.match(head) is not None
 
 
@@ -72,6 +77,11 @@ def read_codiesp(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
 
 
 def sniff_distemist(path: Path, head: str) -> bool:
+    """Tell whether a file is a table of DisTEMIST and its kin.
+
+    path (Path): The file.
+    head (str): Its beginning.
+    """
     return {"filename", "off0", "off1"} <= _columns(head)
 
 
@@ -102,6 +112,11 @@ def read_distemist(files: list[Path], root: Path, builder: CorpusBuilder) -> Non
 
 
 def sniff_bionne(path: Path, head: str) -> bool:
+    """Tell whether a file is a table of BioNNE.
+
+    path (Path): The file.
+    head (str): Its beginning.
+    """
     return "UMLS_CUI" in head and "document_id" in head and path.suffix in (".tsv", ".json")
 
 

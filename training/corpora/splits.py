@@ -12,10 +12,11 @@ from training.errors import BergamotError, Errors
 
 
 def select_documents(corpus: Corpus, path: Path) -> Corpus:
-    """Return the documents and mentions whose document is in a list, such as
-    corpus_pubtator_pmids_trng.txt of MedMentions.
+    """Return the documents and mentions whose document is in a list.
 
-    path (Path): An id a line; a document in folders is also known by the last part of its name.
+    corpus (Corpus): All of them.
+    path (Path): The list, such as corpus_pubtator_pmids_trng.txt of MedMentions: one id per line; a
+        document in folders is also known by the last part of its name.
     RAISES (BergamotError): T130 if the corpus has none of them, T120 and T121 for a file that
         cannot be read.
     """

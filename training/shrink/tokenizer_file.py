@@ -173,5 +173,10 @@ def write_tokenizer(file: TokenizerFile, folder: Path, *, kept: np.ndarray | Non
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
+    """Write a tokenizer's file without white space, in UTF-8.
+
+    path (Path): The file.
+    data (Mapping[str, Any]): Its content.
+    """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     path.write_text(text + "\n", encoding="utf8")

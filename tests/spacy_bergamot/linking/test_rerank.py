@@ -12,7 +12,7 @@ from spacy_bergamot.linking.rerank import CoherenceReranker, PriorReranker
 from tests.spacy_bergamot.factories import DENSE, candidate, mark
 
 IDS = [f"C{number}" for number in range(5)]
-PAIRS = st.tuples(st.sampled_from(IDS), st.integers(0, 8).map(lambda eighths: eighths / 8))
+PAIRS = st.tuples(st.sampled_from(IDS), st.integers(0, 2).map(lambda halves: halves / 2))
 FOUND = st.lists(PAIRS, max_size=4, unique_by=lambda pair: pair[0]).map(
     lambda pairs: [candidate(*pair) for pair in sorted(pairs, key=lambda pair: -pair[1])]
 )

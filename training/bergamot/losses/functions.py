@@ -18,8 +18,9 @@ Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 @registry.losses("multi_similarity.v1")
 def make_multi_similarity(alpha: float = 2.0, beta: float = 50.0, epsilon: float = 0.5) -> Loss:
-    """Multi-similarity loss (Wang et al. 2019, eq. 10), the mean over anchors of
+    """Multi-similarity loss (Wang et al. 2019, eq. 10).
 
+    The mean over anchors of
     1/α · log(1 + Σ_p exp(-α(S_ip - ε))) + 1/β · log(1 + Σ_n exp(β(S_in - ε))).
 
     An anchor without mined pairs adds 0 and counts.
@@ -123,6 +124,7 @@ class LiftedStructure:
         self.margin = margin
 
     def __call__(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
+        """Return the terms of the loss; arguments and shapes are those of `Loss`."""
         distances = _distances(similarities)
         hostile = _log_sum_exp(self.margin - distances, negatives)
         anchors, others = positives.nonzero(as_tuple=True)

@@ -46,6 +46,10 @@ class Objective(nn.Module):
         self.weight = weight
 
     def forward(self, embeddings: Embeddings) -> Tensor:  # pragma: no cover - interface
+        """Return the loss of a batch, a scalar.
+
+        embeddings (Embeddings): What the encoders made of the batch.
+        """
         raise TypeError(f"{type(self).__name__} does not say how to compute its loss")
 
 

@@ -19,6 +19,10 @@ class NodeObjective(Objective):
         self.loss = loss
 
     def forward(self, embeddings: Embeddings) -> Tensor:
+        """Return the loss of a batch, a scalar.
+
+        embeddings (Embeddings): What the encoders made of the batch.
+        """
         assert embeddings.graph is not None
         labels = embeddings.labels.repeat(VIEWS)
         return self.loss(stack_views(embeddings.graph), labels, embeddings.excluded())

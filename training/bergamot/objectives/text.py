@@ -17,6 +17,10 @@ class TextObjective(Objective):
         self.loss = loss
 
     def forward(self, embeddings: Embeddings) -> Tensor:
+        """Return the loss of a batch, a scalar.
+
+        embeddings (Embeddings): What the encoders made of the batch.
+        """
         labels = embeddings.labels.repeat(VIEWS)
         return self.loss(stack_views(embeddings.text), labels, embeddings.excluded())
 
