@@ -163,6 +163,28 @@ def test_the_small_pipeline_is_the_other_but_for_its_index():
     assert linker == small
 
 
+DOCUMENTED = [p for p in PACKAGE if p.parent.name not in ("encoder", "index", "engines", "linking")]
+
+
+def public_functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    """Return the functions of a module and of its public classes; commands have help texts."""
+    classes = [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name[0] != "_"]
+    found = [n for of in (tree, *classes) for n in of.body if isinstance(n, ast.FunctionDef)]
+    named = (n for n in found if n.name[0] != "_")
+    return [n for n in named if not any(".command(" in ast.unparse(d) for d in n.decorator_list)]
+
+
+@pytest.mark.parametrize("path", DOCUMENTED, ids=lambda path: path.name)
+def test_every_argument_is_documented(path: Path):
+    if KB_IMPORT in path.parents:
+        return
+    for function in public_functions(ast.parse(path.read_text(encoding="utf8"))):
+        text, of = ast.get_docstring(function) or "", function.args
+        names = {one.arg for one in (*of.posonlyargs, *of.args, *of.kwonlyargs)} - {"self", "cls"}
+        missing = {name for name in names if not re.search(rf"\b{name}\b", text)}
+        assert not missing or "see `" in text, f"{path}: {function.name} has {missing}"
+
+
 def test_modules_stay_small():
     for path in CODE:
         assert len(path.read_text(encoding="utf8").splitlines()) <= 360, path

@@ -115,7 +115,8 @@ class Results:
     linker (BergamotLinker): Says where mentions are and what concepts are called.
     candidates (bool): JSONL has every mention's candidates.
     kb_url (str): Of links in HTML.
-    systems (dict[str, str] | None), knowledge_base (str | None): See `to_fhir`.
+    systems (dict[str, str] | None): FHIR's system URI by vocabulary.
+    knowledge_base (str | None): Vocabulary of ids that do not say theirs.
     """
 
     output: Path

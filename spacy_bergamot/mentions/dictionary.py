@@ -161,7 +161,8 @@ class MentionKeys:
 
         path (Path): The folder of the new one.
         names (Iterable[str]): Aliases that were or are; every row of their keys goes.
-        before, now (Iterable[Name]): All that there were of these, and that there are.
+        before (Iterable[Name]): All that there were of these.
+        now (Iterable[Name]): All that there are of these.
         changes (str | None): Fingerprint of the changes.
         """
         found = _Numbered(self.languages, self.groups, self.longest)

@@ -63,8 +63,10 @@ def build_pipeline(
     pooling (str | None): "cls" or "mean"; None for what the folder says.
     max_length (int | None): Tokens kept of a name; None for what the folder says, else 25.
     prefix (str | None): Written before every name, as "query: " for E5.
-    engine (str), settings (dict | None): See `spacy_bergamot.index.engines`.
-    device (str), precision (str): Of the language model while it encodes the aliases.
+    engine (str): Of the search; see `spacy_bergamot.index.engines`.
+    settings (dict | None): Of the engine's `build`.
+    device (str): torch device of the language model while it encodes the aliases.
+    precision (str): "fp32", "bf16" or "fp16", of its weights then.
     vectors (str | Path | None): Folder that keeps the vectors, to go on after an interruption.
     RETURNS (Language): `nlp`, or the new pipeline.
     RAISES (BergamotError): B080 if neither folder nor `pooling` says the pooling, B086 for a

@@ -280,7 +280,10 @@ def make_entity_linker(
     """Make spaCy's entity linker over an alias index.
 
     One mention at a time is looked up where labels are discarded, for spaCy mixes up the mentions
-    of a batch then.
+    of a batch then. For the settings see `spacy.pipeline.EntityLinker`.
+
+    nlp (Language): The pipeline.
+    name (str): Of the component.
     """
     return EntityLinker(
         nlp.vocab,

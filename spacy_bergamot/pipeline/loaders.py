@@ -64,9 +64,12 @@ def alias_index(
     """Build an alias index of a concept table with the component's own language model.
 
     concepts (str): Folder of the concept table.
-    engine (str), settings (dict): See `spacy_bergamot.index.engines`.
-    device (str), precision (str): Of the language model while it encodes the aliases.
-    vectors (str | None), dtype (str): See `AliasIndex.build`.
+    engine (str): Of the search; see `spacy_bergamot.index.engines`.
+    settings (dict | None): Of the engine's `build`.
+    device (str): torch device of the language model while it encodes the aliases.
+    precision (str): "fp32", "bf16" or "fp16", of its weights then.
+    vectors (str | None): Folder that keeps the vectors, so that a killed build goes on.
+    dtype (str): Their type on disk, "float32" or "float16".
     RETURNS (IndexLoader): Builds it into a folder, with the language model in another.
     """
 
