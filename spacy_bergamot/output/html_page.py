@@ -68,8 +68,11 @@ def _pieces(
     colour: Callable[[Span], str],
     tag: Callable[..., dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield the text, cut wherever a span begins or ends: text, classes of its mark if it is in a
-    span, and tags of the spans that end with it."""
+    """Yield the text, cut wherever a span begins or ends.
+
+    Each piece has its text, the classes of its mark if it is in a span, and tags of the spans that
+    end with it.
+    """
     beginning: dict[int, list[Span]] = {}
     for span in spans:
         beginning.setdefault(span.start_char, []).append(span)

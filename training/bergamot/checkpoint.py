@@ -141,8 +141,10 @@ def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> di
 def _restore_optimizer(
     model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
 ) -> None:
-    """Put every moment back at its parameter; fused AdamW keeps its step counts on the device,
-    SparseAdam as integers."""
+    """Put every moment back at its parameter.
+
+    Fused AdamW keeps its step counts on the device, SparseAdam as integers.
+    """
     states: dict[str, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         name, _, field = key.rpartition("/")

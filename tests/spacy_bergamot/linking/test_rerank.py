@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.rerank import CoherenceReranker, PriorReranker
 from tests.spacy_bergamot.factories import DENSE, candidate, mark
 
