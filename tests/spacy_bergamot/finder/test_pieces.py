@@ -70,3 +70,6 @@ def test_windows_decide_on_every_unit_once(tokenizer, size, context):
         assert window.pieces.stop - window.pieces.start <= size
         firsts = pieces.firsts[window.units]
         assert window.pieces.start <= firsts[0] <= firsts[-1] < window.pieces.stop
+        behind = len(pieces.ids) - 1 - firsts[-1]
+        assert firsts[0] - window.pieces.start >= min(context, firsts[0])
+        assert window.pieces.stop - 1 - firsts[-1] >= min(context, behind)
