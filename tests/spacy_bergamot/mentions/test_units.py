@@ -2,7 +2,7 @@
 
 import pytest
 import spacy
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
@@ -21,6 +21,7 @@ def texts_of(doc: Doc) -> list[str]:
     return [doc.text[a:b] for a, b in zip(units.starts, units.ends, strict=True)]
 
 
+@example("fever   cold\n")
 @given(TEXTS.filter(str.strip))
 def test_units_have_every_character_but_white_space_once(text: str):
     doc = NLP(text)
@@ -28,6 +29,7 @@ def test_units_have_every_character_but_white_space_once(text: str):
     assert (units.starts < units.ends).all()
     assert (units.ends[:-1] <= units.starts[1:]).all()
     assert "".join("".join(texts_of(doc)).split()) == "".join(text.split())
+    assert not any(map(str.isspace, texts_of(doc)))
     for start, end, unspaced in zip(*units, strict=True):
         assert doc.char_span(start, end, alignment_mode="expand").start_char <= start
         assert not unspaced or lacks_spaces(text[start:end])
