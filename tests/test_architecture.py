@@ -19,8 +19,8 @@ ROOMS = ["storage", "kb", "kb_import", "encoder", "index", "mentions", "finder",
 ROOMS += ["pipeline", "output", "cli"]
 KB_IMPORT = ROOT / "spacy_bergamot/kb_import"
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
-TESTED_TOGETHER = {"errors.py"}  # tests/test_errors.py: those of training too
-IMPORTED_STILL = {"tests.training.ontology.test_import"}
+TESTED_TOGETHER = {"errors.py", "ordered.py", "runs.py"}  # test_errors.py; test_packed.py
+IMPORTED_STILL = {"tests.training.ontology.test_import", "tests.training.bergamot.test_step"}
 CODE = [*PACKAGE, *sorted((ROOT / "training").rglob("*.py"))]
 
 

@@ -30,10 +30,11 @@ class LookUp:
         spans = self.spans(doc)
         if not spans:
             return []
+        text = doc.text  # made of the tokens at every call
         languages = languages_of(doc.user_data.get("language") or doc.lang_)
-        forms = self._short_forms(doc.text, languages)
+        forms = self._short_forms(text, languages)
         places = ((span.start_char, span.end_char, span.label_) for span in spans)
-        return [_mention(doc.text, *place, forms, languages[0]) for place in places]
+        return [_mention(text, *place, forms, languages[0]) for place in places]
 
     def mention(self, text: str, label: str, *, context: str, language: str) -> Mention:
         """Return what is looked up for a mention by itself.

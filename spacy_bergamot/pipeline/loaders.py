@@ -91,7 +91,10 @@ def alias_index(
 
 
 def reranker(path: str) -> FilesLoader:
-    """Copy the folder of a trained reranker to where the component keeps its files."""
+    """Copy the files of a trained reranker to where the component keeps its own.
+
+    path (str): The folder that training made.
+    """
 
     def load(target: Path) -> None:
         with explained_write_errors(target):

@@ -79,10 +79,10 @@ def test_the_index_keeps_one_vector_of_names_with_the_same_tokens(lm: Path, tmp_
     found, scores = index.search(encoder.encode(names), 1)
     np.testing.assert_allclose(scores[:, 0], 1, atol=1e-5)
     assert all(row in index.strings_of(hit) for row, hit in enumerate(found[:, 0]))
-    generator = CandidateGenerator(
-        encoder, index, CandidateFilter(), k=5, generator=DenseGenerator()
-    )
-    candidates = generator.generate([(chr(0x13000 + 350), "")])[0]  # another sign that is unknown
+    generator = CandidateGenerator(encoder, index, CandidateFilter(), generator=DenseGenerator())
+    candidates = generator.generate([(chr(0x13000 + 350), "")], k=5)[
+        0
+    ]  # another sign that is unknown
     assert [c.concept_id for c in candidates] == ["C000", "C001", "C002", "C003", "C004"]
     assert all(c.score == 1 and c.language == "EGY" for c in candidates)
 

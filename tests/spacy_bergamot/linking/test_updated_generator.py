@@ -31,9 +31,7 @@ def test_a_number_of_candidates_holds_for_both(linker: BergamotLinker):
     updated = linker.generator
     assert isinstance(updated, UpdatedGenerator)
     for k in (1, 2, 8):
-        updated.k = k
-        assert updated.k == updated.base.k == updated.added.k == k
-        assert len(updated.generate([("heart attacks and colds", "")])[0]) == k
+        assert len(updated.generate([("heart attacks and colds", "")], k=k)[0]) == k
 
 
 def test_of_a_concept_in_both_the_better_one_counts(linker: BergamotLinker):
@@ -42,9 +40,9 @@ def test_of_a_concept_in_both_the_better_one_counts(linker: BergamotLinker):
         ("ticker troubles", "ticker trouble"),
         ("heart attacks", "heart attack"),
     ):
-        first = updated.generate([(mention, "")])[0][0]
+        first = updated.generate([(mention, "")], k=3)[0][0]
         assert (first.concept_id, first.alias) == ("C03", alias)
-        each = [part.generate([(mention, "")])[0] for part in (updated.base, updated.added)]
+        each = [part.generate([(mention, "")], k=3)[0] for part in (updated.base, updated.added)]
         scores = [c.score for of in each for c in of if c.concept_id == "C03"]
         assert len(scores) == 2
         assert first.score == max(scores)
@@ -52,7 +50,7 @@ def test_of_a_concept_in_both_the_better_one_counts(linker: BergamotLinker):
 
 def test_equals_come_in_the_order_of_one_index(linker: BergamotLinker):
     updated = linker.generator
-    cold = updated.generate([("cold", "")])[0]
+    cold = updated.generate([("cold", "")], k=3)[0]
     assert [(c.concept_id, c.score) for c in cold] == [("C04", 1), ("C05", 1), ("X1", 1)]
 
 
@@ -65,10 +63,10 @@ def test_without_changes_it_is_the_index_s_own(make_nlp):
     hidden[linker.parts.index.alias_rows(fever)] = True
     settings = linker.settings
     made = make_generator(
-        base.encoder, base.index, settings.allowed, k=5, generator=settings.generator, hidden=hidden
+        base.encoder, base.index, settings.allowed, generator=settings.generator, hidden=hidden
     )
-    assert base.generate([("fever", "")])[0][0].alias == "fever"
-    assert all(c.alias != "fever" for c in made.generate([("fever", "")])[0])
+    assert base.generate([("fever", "")], k=5)[0][0].alias == "fever"
+    assert all(c.alias != "fever" for c in made.generate([("fever", "")], k=5)[0])
 
 
 def test_scores_of_added_names_compare_with_those_of_the_index(make_nlp):

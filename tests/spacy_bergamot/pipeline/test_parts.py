@@ -33,7 +33,7 @@ def parts(updated: BergamotLinker) -> LinkerParts:
 
 
 def found(parts: LinkerParts) -> list[list[tuple[str, float]]]:
-    every = parts.generator.generate([("zebra", ""), ("heart attacks", ""), ("高血圧", "")])
+    every = parts.generator.generate([("zebra", ""), ("heart attacks", ""), ("高血圧", "")], k=5)
     return [[(one.concept_id, one.score) for one in of] for of in every]
 
 
@@ -77,7 +77,7 @@ def test_parts_on_disk_are_pickled_by_their_path(parts: LinkerParts, tmp_path: P
 def test_hidden_aliases_are_not_found(parts: LinkerParts):
     hidden = np.zeros(parts.index.table.aliases.num_rows, dtype=bool)
     hidden[parts.index.alias_rows(int(parts.index.lookup(["heart attack"])[0]))] = True
-    candidates = parts.hiding(hidden).generate([("heart attack", ""), ("zebra", "")])
+    candidates = parts.hiding(hidden).generate([("heart attack", ""), ("zebra", "")], k=5)
     assert "heart attack" not in {one.alias for one in candidates[0]}
     assert candidates[1][0].concept_id == "X1"
     assert found(parts)[1][0][0] == "C03"

@@ -45,9 +45,9 @@ def test_a_device_is_that_of_every_language_model(saved: Path, monkeypatch):
     given = {}
     monkeypatch.setattr(spacy, "load", lambda name, config: given.update(config))
     load_pipeline(str(saved))
-    assert given == {}
+    assert not given.get("components")
     load_pipeline(str(saved), device="cuda:1")
-    assert given == {"components": {"bergamot_linker": {"device": "cuda:1"}}}
+    assert given["components"]["bergamot_linker"] == {"device": "cuda:1"}
 
 
 def test_a_component_that_nothing_registered_is_named(tmp_path: Path):
