@@ -53,6 +53,7 @@ setup(
         "spacy_bergamot.mentions": ["word_pieces.txt.xz"],
     },
     install_requires=[
+        "fsspec>=2023.1",
         "jinja2>=3.0",
         "markupsafe>=2.0",
         "nmslib>=2.1.1",

@@ -17,6 +17,7 @@ except ImportError as reason:
     raise ImportError(f"spacy_bergamot cannot import pyarrow: {reason}. {remedy}") from reason
 
 if TYPE_CHECKING:
+    from spacy_bergamot.annotate.batches import AnnotateBatches
     from spacy_bergamot.encoder.text_encoder import TextEncoder
     from spacy_bergamot.errors import BergamotError
     from spacy_bergamot.finder.component import BergamotFinder
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AliasIndex",
+    "AnnotateBatches",
     "BergamotError",
     "BergamotFinder",
     "BergamotLinker",
@@ -49,6 +51,7 @@ __all__ = [
 
 _MODULES = {
     "AliasIndex": "index.alias_index",
+    "AnnotateBatches": "annotate.batches",
     "BergamotError": "errors",
     "BergamotFinder": "finder.component",
     "BergamotLinker": "pipeline.linker",

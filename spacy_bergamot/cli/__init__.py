@@ -1,6 +1,6 @@
-"""`python -m spacy bergamot`: link, export, explain, search, info, kb, index, update, check."""
+"""`python -m spacy bergamot`: link, annotate, export, explain, search, info, kb, index, update…"""
 
-from spacy_bergamot.cli import ask, check, kb, link, make
+from spacy_bergamot.cli import annotate, ask, check, kb, link, make
 from spacy_bergamot.cli.app import bergamot
 
-__all__ = ["ask", "bergamot", "check", "kb", "link", "make"]
+__all__ = ["annotate", "ask", "bergamot", "check", "kb", "link", "make"]

@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 from spacy.cli._util import app
-from spacy.language import Language
 
-from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.pipeline.linker import BergamotLinker
+from spacy_bergamot.errors import BergamotError
 
 bergamot = typer.Typer(
     name="bergamot",
@@ -21,18 +19,6 @@ app.add_typer(bergamot)
 
 Pipeline = Annotated[str, typer.Argument(help="Installed package or folder of a pipeline")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of a table")]
-
-
-def linker_of(nlp: Language) -> tuple[BergamotLinker, str]:
-    """Return a pipeline's linker and its name.
-
-    nlp (Language): The pipeline.
-    RAISES (BergamotError): B047 without one.
-    """
-    for name, component in nlp.pipeline:
-        if isinstance(component, BergamotLinker):
-            return component, name
-    raise BergamotError(Errors.B047, components=", ".join(nlp.pipe_names))
 
 
 @contextmanager

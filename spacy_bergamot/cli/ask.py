@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 from spacy.language import Language
 
-from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of
+from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.languages import lat
 from spacy_bergamot.pipeline.dictionaries import dictionaries_beside
 from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.pipeline.parts import LinkerParts
-from spacy_bergamot.pipeline.pipelines import load_pipeline
+from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
 from spacy_bergamot.storage.manifest import differences
 from spacy_bergamot.text import normalize
 

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 from spacy.tokens import Doc
 
-from spacy_bergamot.cli.app import Pipeline, bergamot, explained, linker_of
-from spacy_bergamot.cli.linking import Linked, link_documents
+from spacy_bergamot.annotate.documents import Linked, link_documents
+from spacy_bergamot.annotate.sources import Kind, Source
+from spacy_bergamot.cli.app import Pipeline, bergamot, explained
 from spacy_bergamot.cli.results import Form, Results, form_of
-from spacy_bergamot.cli.sources import Kind, Source
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.linking.spans import spans_of
-from spacy_bergamot.pipeline.pipelines import import_code, load_pipeline
+from spacy_bergamot.pipeline.pipelines import import_code, linker_of, load_pipeline
 
 Output = Annotated[
     Path, typer.Argument(help=".jsonl, .html, .spacy, a new folder for BRAT files; - for stdout")

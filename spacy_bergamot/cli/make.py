@@ -12,9 +12,9 @@ from spacy.pipeline import EntityLinker
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained, linker_of
+from spacy_bergamot.annotate.sources import check_file, numbered_lines, parse_entry, read_docbin
+from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained
 from spacy_bergamot.cli.results import prepare_folder
-from spacy_bergamot.cli.sources import check_file, numbered_lines, parse_entry, read_docbin
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.changes import ChangeError
 from spacy_bergamot.inputs import parsed
@@ -22,7 +22,7 @@ from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.pipeline.build import build_pipeline
 from spacy_bergamot.pipeline.held_out import Name, answers
 from spacy_bergamot.pipeline.pipeline_files import list_files
-from spacy_bergamot.pipeline.pipelines import FACTORY, load_pipeline
+from spacy_bergamot.pipeline.pipelines import FACTORY, linker_of, load_pipeline
 
 Output = Annotated[Path, typer.Argument(help="Folder of the new pipeline")]
 

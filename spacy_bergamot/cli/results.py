@@ -18,7 +18,7 @@ import srsly
 import typer
 from spacy.tokens import Doc, DocBin
 
-from spacy_bergamot.cli.linking import Linked
+from spacy_bergamot.annotate.documents import Linked
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.output.exporters import to_bigbio, to_brat, to_dict, to_fhir, to_html
 from spacy_bergamot.output.fhir import without_system

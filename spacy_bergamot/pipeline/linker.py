@@ -327,10 +327,18 @@ class BergamotLinker(Pipe):
         parts (LinkerParts): Files and their readers.
         """
         self._parts = parts
-        self._remembered = RememberedCandidates(
-            parts.generator, k=self.settings.k, most=self.settings.cache_size
-        )
+        self.forget()
         return self
+
+    def forget(self) -> None:
+        """Forget the mentions that are remembered.
+
+        The last decimal of a vector depends on what is encoded together; what is linked next is to
+        the bit as in a new process.
+        """
+        self._remembered = RememberedCandidates(
+            self.parts.generator, k=self.settings.k, most=self.settings.cache_size
+        )
 
     def _with_golds(self, reference: Doc) -> tuple[Doc, list[str]]:
         """Return the document with its mentions as if unlinked, and the kb id of each."""

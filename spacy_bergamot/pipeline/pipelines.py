@@ -8,6 +8,8 @@ from spacy_bergamot.errors import BergamotError, Errors
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from spacy_bergamot.pipeline.linker import BergamotLinker
+
 FACTORY = "bergamot_linker"
 
 
@@ -91,3 +93,13 @@ def load_pipeline(name: str, *, device: str | None = None, k: int | None = None)
             said = said.partition(" This usually")[0]
             raise BergamotError(Errors.B120, name=name, reason=said) from None
         raise BergamotError(Errors.B046, name=name, reason=said) from None
+
+
+def linker_of(nlp: "Language") -> "tuple[BergamotLinker, str]":
+    """Return a pipeline's linker and its name. RAISES (BergamotError): B047 without one."""
+    from spacy_bergamot.pipeline.linker import BergamotLinker
+
+    for name, component in nlp.pipeline:
+        if isinstance(component, BergamotLinker):
+            return component, name
+    raise BergamotError(Errors.B047, components=", ".join(nlp.pipe_names))

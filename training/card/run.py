@@ -126,8 +126,7 @@ def read_meta(pipeline: Path) -> dict[str, Any]:
 
 
 def _open(pipeline: Path) -> tuple["Language", "BergamotLinker"]:
-    from spacy_bergamot.cli.app import linker_of
-    from spacy_bergamot.pipeline.pipelines import load_pipeline
+    from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
 
     nlp = load_pipeline(str(pipeline))
     return nlp, linker_of(nlp)[0]

@@ -116,7 +116,7 @@ def silver_cli(
 def _docs(path: Path) -> list:
     from spacy.vocab import Vocab
 
-    from spacy_bergamot.cli.sources import Kind, Source
+    from spacy_bergamot.annotate.sources import Kind, Source
 
     entries = Source.at(path, kind=Kind.spacy).read(Vocab())
     return [entry.text for entry in entries if entry.text is not None]
@@ -127,7 +127,7 @@ def _texts(
 ) -> Iterator[tuple[str, str]]:
     from spacy.vocab import Vocab
 
-    from spacy_bergamot.cli.sources import Source
+    from spacy_bergamot.annotate.sources import Source
 
     for path in paths:
         read = 0

@@ -9,7 +9,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import raise_error
 
-from spacy_bergamot.cli.sources import Entry, Facts
+from spacy_bergamot.annotate.sources import Entry, Facts
 
 
 class Linked(NamedTuple):
@@ -36,7 +36,7 @@ def link_documents(
 
     def sent() -> Iterator[tuple[str | Doc, int]]:
         for number, entry in enumerate(entries):
-            entry = entry._replace(problem=entry.problem or _problem(entry.text, nlp.max_length))
+            entry = entry._replace(problem=entry.problem or problem_of(entry.text, nlp.max_length))
             waiting.append((number, entry))
             if not entry.problem and entry.text is not None:
                 yield entry.text, number
@@ -51,8 +51,11 @@ def link_documents(
             yield _alone(nlp, waiting.popleft()[1])
 
 
-def _problem(text: str | Doc | None, longest: int) -> str:
-    """Return why a text cannot be linked at all, or nothing."""
+def problem_of(text: str | Doc | None, longest: int) -> str:
+    """Return why a text cannot be linked at all, or nothing.
+
+    longest (int): Characters that the pipeline takes, `nlp.max_length`.
+    """
     if not isinstance(text, str):
         return ""
     if len(text) > longest:

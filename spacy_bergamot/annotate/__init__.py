@@ -1,0 +1,1 @@
+"""Corpora of any size: sources, documents that may fail, Arrow tables, and jobs that go on."""
