@@ -228,7 +228,8 @@ class Errors(metaclass=Coded):
     B119 = "{path} cannot be imported: {reason}. Correct it; it is the file given by --code."
     B120 = (
         "The pipeline '{name}' has a component of a package that is not imported: {reason} Write "
-        "a Python file that imports it, and give that to `link` and `export`: --code FILE.py"
+        "a Python file that imports it, and give that to `link`, `annotate` and `export`: "
+        "--code FILE.py"
     )
     B091 = "{path} cannot be read: {reason}. Give a file that you may read."
     B117 = (

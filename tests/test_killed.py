@@ -3,6 +3,8 @@
 import contextlib
 import hashlib
 import os
+import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,11 +12,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import spacy
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.pipeline.build import build_pipeline
 from tests.spacy_bergamot.conftest import write_concepts, write_lm
 
 ROOT = Path(__file__).parents[1]
@@ -82,3 +87,50 @@ def test_assembling(tmp_path: Path):
     ]
     folders = {path.name for path in tmp_path.rglob(".*.part")}
     assert not folders
+
+
+@pytest.mark.timeout(1200)
+def test_annotating(tmp_path: Path):
+    """Twenty times, all processes at once; then the job alone, whose workers end with it."""
+    pipeline = tmp_path / "pipeline"
+    concepts, lm = write_concepts(tmp_path / "kb"), write_lm(tmp_path / "lm")
+    build_pipeline(lm=lm, concepts=concepts, lang="en", engine="exact").to_disk(pipeline)
+    texts = [f"note {row}: fever, {row} high blood pressures" for row in range(6000)]
+    table = pa.table({"id": range(len(texts)), "text": texts})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=1000)
+    out, whole = tmp_path / "killed", tmp_path / "whole"
+    command = ["spacy", "bergamot", "annotate", pipeline, tmp_path / "in.parquet"]
+    options = ["--rows", "600", "--workers", "2"]
+    begin = time.perf_counter()
+    assert start(*command, whole, *options).wait(300) == 0
+    seconds = time.perf_counter() - begin
+    expected = content(whole)
+    moments, begun = random.Random(0), 0
+    for _ in range(20):
+        process = start(*command, out, *options)
+        time.sleep(moments.uniform(0.3, 1) * seconds)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        found = content(out) if out.exists() else {}
+        parts = {name: mark for name, mark in found.items() if name.startswith("part-")}
+        assert parts.items() <= expected.items()
+        begun += bool(parts)
+        if len(parts) == len(expected) - 2:
+            shutil.rmtree(out)
+    assert begun > 2
+    process = start(*command, out, *options)
+    while process.poll() is None and not (workers := children(process.pid)):
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    ends = time.monotonic() + 120
+    while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < ends:
+        time.sleep(0.2)
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+    assert start(*command, out, *options).wait(300) == 0
+    assert content(out) == expected
+    assert pq.read_table(out).column("id").to_pylist() == list(range(len(texts)))
+
+
+def children(process: int) -> list[str]:
+    return Path(f"/proc/{process}/task/{process}/children").read_text().split()

@@ -190,11 +190,12 @@ class AnnotateBatches:
 
 
 def is_text(type_: pa.DataType) -> bool:
-    """Tell whether a column of this type holds strings."""
+    """Tell whether a column of this type holds strings, or nothing at all."""
     if pa.types.is_dictionary(type_):
         return is_text(type_.value_type)
     view = getattr(pa.types, "is_string_view", lambda _: False)  # since pyarrow 16
-    return pa.types.is_string(type_) or pa.types.is_large_string(type_) or view(type_)
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_null, view)
+    return any(kind(type_) for kind in kinds)
 
 
 def pieces(texts: pa.Array | pa.ChunkedArray) -> Iterator[tuple[int, int]]:

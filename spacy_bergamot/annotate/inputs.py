@@ -109,10 +109,9 @@ class ParquetInput(Input):
 
     def _stream(self, group: int, columns: Sequence[str] | None) -> Iterator[pa.Table]:
         with _readable(self.name), self._opened() as file:
-            groups = range(group, file.num_row_groups)
-            options: Any = {"row_groups": list(groups), "columns": columns, "batch_size": _AT_ONCE}
-            for batch in file.iter_batches(**options):
-                yield pa.Table.from_batches([batch])
+            for number in range(group, file.num_row_groups):  # one alone: it may be damaged
+                for batch in file.iter_batches(_AT_ONCE, row_groups=[number], columns=columns):
+                    yield pa.Table.from_batches([batch])
 
     @contextmanager
     def _opened(self) -> Iterator[pq.ParquetFile]:
@@ -218,10 +217,10 @@ def _readable(path: str) -> Iterator[None]:
     """Raise B002 for what is not readable as Parquet, B091 for what cannot be reached."""
     try:
         yield
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as reason:
+    except (pa.ArrowException, OSError) as reason:
+        if getattr(reason, "errno", None) is not None:
+            raise BergamotError(Errors.B091, path=path, reason=reason) from None
         raise BergamotError(Errors.B002, path=path, what="Parquet", reason=reason) from None
-    except OSError as reason:  # also what Arrow says of a damaged page
-        raise BergamotError(Errors.B091, path=path, reason=reason) from None
 
 
 def _as_string(value: Any) -> str | None:

@@ -109,11 +109,12 @@ class Job:
         RAISES (BergamotError): B046, B101, B102, B170, B173 or B174.
         """
         begun = Plan.read(store)
-        made = [annotate.schema(one.schema, name=one.name) for one in inputs]
-        for one, schema in zip(inputs, made, strict=True):
-            for field in schema:
-                if field.type != made[0].field(field.name).type:
-                    reason = f"it holds {field.type}, in {inputs[0].name} another type"
+        made = {one.name: annotate.schema(one.schema, name=one.name) for one in inputs}
+        first, *others = [one for one in inputs if one.rows] or inputs[:1]
+        for one in others:
+            for field in made[one.name]:
+                if field.type != made[first.name].field(field.name).type:
+                    reason = f"it holds {field.type}, in {first.name} another type"
                     facts = {"path": one.name, "column": field.name, "reason": reason}
                     raise BergamotError(Errors.B170, **facts)
         settings = asdict(annotate)
@@ -189,7 +190,7 @@ class Job:
         """Write a unit's file."""
         table = work.table
         if work.before is not None:
-            found = _merged(work.before.select(found.column_names), found)
+            found = _merged(work.before.select(found.column_names).cast(found.schema), found)
         if PROBLEM in table.column_names:
             error = pc.coalesce(table.column(PROBLEM).cast(pa.string()), found.column(ERROR))
             found = found.set_column(1, ERROR, error)
@@ -206,7 +207,7 @@ def _merged(before: pa.Table, again: pa.Table) -> pa.Table:
     order = np.arange(before.num_rows)
     failed = np.flatnonzero(before.column(ERROR).is_valid())
     order[failed] = before.num_rows + np.arange(len(failed))
-    return pa.concat_tables([before, again.cast(before.schema)]).take(pa.array(order))
+    return pa.concat_tables([before, again]).take(pa.array(order))
 
 
 def _counted(found: pa.Table) -> Counts:
