@@ -213,3 +213,14 @@ def test_mentions_are_found_by_the_dictionary_and_by_other_pipelines(tmp_path: P
     assert rates["+ folded"][:2] == [100, 100]
     assert rates["exact"][3] >= 100 / 3
     assert rates[str(tmp_path / "ruler")][:2] == [100, pytest.approx(100 / 3)]
+
+
+def test_annotating_gives_what_the_pipeline_gives(tmp_path: Path):
+    concepts, lm = write_concepts(tmp_path / "kb"), write_lm(tmp_path / "lm")
+    build_pipeline(lm=lm, concepts=concepts, lang="en", engine="exact").to_disk(tmp_path / "nlp")
+    found = figures("benchmarks.annotate", tmp_path / "nlp", "--quick")
+    assert found["equal"]
+    assert found["mentions"] > 1500
+    assert all(found[f"{way}_{n}"] > 0 for way in ("pipe", "annotate") for n in (1, 2))
+    assert found["memory_mib"] > 50
+    assert abs(found["growth_percent"]) < 50

@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from confection import Config
+from typer.testing import CliRunner, Result
 
+from spacy_bergamot.cli import bergamot
 from spacy_bergamot.encoder.text_encoder import TextEncoder
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.vector_store import Plan, fill, plan_of
+from spacy_bergamot.pipeline.build import build_pipeline
 from spacy_bergamot.storage import preflight
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from tests.training.conftest import config, training_set  # noqa: F401
@@ -116,3 +120,28 @@ def test_training(disk: Resize, config: Config, tmp_path: Path):  # noqa: F811
     stage(tmp_path / "whole")
     found = grow_until_it_succeeds(stage, disk, 1.5)
     assert contents(found) == contents(tmp_path / "whole")
+
+
+def test_annotating(disk: Resize, tmp_path: Path):
+    """What is done stays; with more space the same command ends as on a large disk."""
+    build_pipeline(
+        lm=write_lm(tmp_path / "lm"), concepts=write_concepts(tmp_path / "kb"), engine="exact"
+    ).to_disk(tmp_path / "pipeline")
+    texts = [f"fever {row}" for row in range(400)]
+    pq.write_table(pa.table({"id": range(400), "text": texts}), tmp_path / "in.parquet")
+
+    def annotate(output: Path) -> Result:
+        command = ["annotate", tmp_path / "pipeline", tmp_path / "in.parquet", output]
+        options = ["--rows", "20", "--workers", "1"]
+        return CliRunner().invoke(bergamot, [*map(str, command), *options])
+
+    folder = disk(32)
+    result = annotate(folder / "out")
+    assert result.exit_code == 1
+    assert "[B007]" in result.output
+    assert not list(folder.rglob("*.part"))
+    assert 0 < len(list(folder.glob("out/*.parquet"))) < 20
+    disk(1000)
+    assert annotate(folder / "out").exit_code == 0
+    assert annotate(tmp_path / "whole").exit_code == 0
+    assert contents(folder / "out") == contents(tmp_path / "whole")

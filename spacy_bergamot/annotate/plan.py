@@ -145,7 +145,7 @@ def checksums(folder: Path) -> dict[str, str]:
 
 
 def check_ids(inputs: Sequence[Input], column: str) -> None:
-    """Look whether every id is another; of 100 million ids that takes 2 GiB of memory.
+    """Look whether every id is another; which takes 24 bytes of memory an id.
 
     RAISES (BergamotError): B174 with the first that comes again; rows without an id are let pass.
     """

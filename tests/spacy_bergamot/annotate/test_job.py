@@ -14,8 +14,8 @@ import spacy
 from typer.testing import Result
 
 from spacy_bergamot import AnnotateBatches
-from spacy_bergamot.annotate import batches
-from tests.spacy_bergamot.annotate.conftest import TEXTS, parts, read, texts, write
+from spacy_bergamot.annotate import batches, workers
+from tests.spacy_bergamot.annotate.conftest import parts, read, texts, write
 
 Run = Callable[..., Result]
 
@@ -71,27 +71,23 @@ def test_a_document_that_ends_its_process_is_a_row_with_an_error(
     run: Run, tmp_path: Path, monkeypatch
 ):
     monkeypatch.setattr(batches, "MOST_ROWS", 4)
-    given = write(tmp_path / "a.parquet", texts(20, ENDS=2, LEAVES=9))
+    given = write(tmp_path / "a.parquet", texts(12, ENDS=5))
     said = run(given, tmp_path / "out").output
-    assert "2 documents failed" in said
+    assert "1 documents failed" in said
     errors = read(tmp_path / "out").column("error").to_pylist()
-    assert "signal 11" in errors[2]
-    assert "status 7" in errors[9]
-    assert [row for row, error in enumerate(errors) if error] == [2, 9]
+    assert "signal 11" in errors[5]
+    assert [row for row, error in enumerate(errors) if error] == [5]
     mentions = read(tmp_path / "out").column("mentions").to_pylist()
-    assert [one["concept_id"] for one in mentions[1]] == ["C03", "C10"]
-    before = parts(tmp_path / "out")
-    shutil.rmtree(tmp_path / "out")
-    run(given, tmp_path / "out")
-    assert parts(tmp_path / "out") == before
+    assert [len(of) for of in mentions] == [1, 2, 1, 0, 0, 0, 1, 2, 1, 0, 0, 3]
 
 
-def test_a_document_without_end_is_a_row_with_an_error(run: Run, tmp_path: Path):
+def test_a_document_without_end_is_a_row_with_an_error(run: Run, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(workers, "_TRIES", 1)
     given = write(tmp_path / "a.parquet", texts(2, WAITS=1))
-    run(given, tmp_path / "out", "--timeout", 2)
+    run(given, tmp_path / "out", "--timeout", 5)
     error = read(tmp_path / "out").column("error").to_pylist()
     assert error[0] is None
-    assert "no answer in 2 seconds" in error[1]
+    assert "no answer in 5 seconds" in error[1]
 
 
 def test_errors_are_tried_again_and_nothing_else(
@@ -247,4 +243,3 @@ def test_damaged_rows_take_no_others_down(run: Run, tmp_path: Path):
     assert "1 of 4 files" in said
     assert len(parts(tmp_path / "out")) == 3
     assert read(tmp_path / "out").column("id").to_pylist()[10] == "n20"
-    assert len(TEXTS) == 6
