@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -118,19 +119,14 @@ def test_annotating(tmp_path: Path):
         if len(parts) == len(expected) - 2:
             shutil.rmtree(out)
     assert begun > 2
+    shutil.rmtree(out)
     process = start(*command, out, *options)
-    while process.poll() is None and not (workers := children(process.pid)):
+    while len(workers := psutil.Process(process.pid).children(recursive=True)) < 2:
         time.sleep(0.1)
     process.kill()
     process.wait()
-    ends = time.monotonic() + 120
-    while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < ends:
-        time.sleep(0.2)
-    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+    _, alive = psutil.wait_procs(workers, timeout=120)
+    assert not alive
     assert start(*command, out, *options).wait(300) == 0
     assert content(out) == expected
     assert pq.read_table(out).column("id").to_pylist() == list(range(len(texts)))
-
-
-def children(process: int) -> list[str]:
-    return Path(f"/proc/{process}/task/{process}/children").read_text().split()

@@ -104,6 +104,9 @@ class AnnotateBatches:
                 reason = f"it has no column '{column}'"
                 known = ", ".join(given.names) or "no columns"
                 raise BergamotError(Errors.B102, path=name, reason=reason, known=known)
+            if given.names.count(column) > 1:
+                reason = "it is there more than once"
+                raise BergamotError(Errors.B170, path=name, column=column, reason=reason)
         for column in texts:
             if not is_text(given.field(column).type):
                 reason = f"it holds {given.field(column).type}, no text"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from spacy_bergamot.storage.files import sha256
 
 SUMMARY = "_bergamot/summary.json"
 _FACTS = b"spacy_bergamot"
+_READERS = 16
 Progress = Callable[[int], Any]
 
 
@@ -44,21 +46,25 @@ def done(plan: Plan, store: Store) -> dict[int, Counts]:
     A file that cannot be read is made again. RAISES (BergamotError): B173 for another job's.
     """
     there = set(store.names())
-    known = {}
-    for unit in plan.units:
-        if unit.name not in there:
-            continue
-        try:
-            with store.open(unit.name) as stream:
-                facts = json.loads(pq.read_schema(stream).metadata[_FACTS])
-            counts = Counts(**facts["counts"])
-        except (OSError, ValueError, TypeError, KeyError, pa.ArrowException):
-            continue
-        if facts["plan"] != plan.fingerprint:
+    units = [unit for unit in plan.units if unit.name in there]
+    with ThreadPoolExecutor(_READERS) as pool:
+        found = list(pool.map(lambda unit: _facts(store, unit), units))
+    for unit, facts in zip(units, found, strict=True):
+        if facts is not None and facts[0] != plan.fingerprint:
             what = f"{unit.name} is of another job"
             raise BergamotError(Errors.B173, path=store.url, what=what)
-        known[unit.number] = counts
-    return known
+    pairs = zip(units, found, strict=True)
+    return {unit.number: facts[1] for unit, facts in pairs if facts is not None}
+
+
+def _facts(store: Store, unit: Unit) -> tuple[str, Counts] | None:
+    """Return of which plan a unit's file is and what it holds; None if it cannot be read."""
+    try:
+        with store.open(unit.name) as stream:
+            facts = json.loads(pq.read_schema(stream).metadata[_FACTS])
+        return facts["plan"], Counts(**facts["counts"])
+    except (OSError, ValueError, TypeError, KeyError, pa.ArrowException):
+        return None
 
 
 def write_summary(plan: Plan, store: Store, counts: Counts) -> None:

@@ -21,8 +21,9 @@ from spacy_bergamot.errors import BergamotError, Errors
 
 Task = TypeVar("Task")
 
-_AHEAD = 3
-"""Batches a worker that are read, or wait to be written, beside the one at work."""
+_AHEAD = 8
+"""Batches a worker that are at work, or wait for it or for one before them: while a batch is tried
+document by document, the other workers have enough to do."""
 _TRIES = 2
 """Of a batch or a document whose worker ends: once may be chance."""
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")

@@ -119,6 +119,7 @@ def test_columns_that_are_wrong(pipeline: Path):
         ({"language_column": "note"}, table(), "B170"),
         ({"text_column": "note"}, table(), "B170"),
         ({}, table(error=["x"] * len(TEXTS)), "B170"),
+        ({}, pa.Table.from_arrays([table().column("text")] * 2, ["text", "text"]), "B170"),
     ):
         with pytest.raises(BergamotError, match=code):
             AnnotateBatches(str(pipeline), **options)(wrong)
