@@ -173,8 +173,8 @@ def answer(one: dict[str, Any]) -> tuple:
 
 
 def add(digest: Any, found: list[tuple]) -> int:
-    """Add a document's mentions to a digest; of scores four decimals, as a column has 32 bits."""
-    rounded = [(*first, score and round(score, 4)) for *first, score in found]
+    """Add a document's mentions to a digest; of scores four decimals of 32 bits, as a column's."""
+    rounded = [(*first, score and round(float(np.float32(score)), 4)) for *first, score in found]
     digest.update(json.dumps(rounded).encode())
     return len(found)
 
