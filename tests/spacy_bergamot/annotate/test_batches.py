@@ -16,6 +16,7 @@ from spacy.language import Language
 import spacy_bergamot
 from spacy_bergamot import AnnotateBatches, BergamotError
 from spacy_bergamot.annotate.batches import MOST_BYTES, MOST_ROWS, pieces
+from spacy_bergamot.pipeline.pipelines import linker_of
 from tests.spacy_bergamot.annotate.conftest import TEXTS
 
 
@@ -94,12 +95,22 @@ def test_the_language_column_is_heard(make_nlp, tmp_path: Path):
     assert made.num_rows == 3
 
 
-def test_what_went_before_changes_no_bit(pipeline: Path):
+def test_what_went_before_changes_no_bit(pipeline: Path, monkeypatch: pytest.MonkeyPatch):
     annotate = AnnotateBatches(str(pipeline), candidates=True)
-    given = table(["high blood pressures and feverish colds", "hert attack"])
+    generator, asked = linker_of(annotate.load())[0].generator, []
+    generate = generator.generate
+
+    def recorded(mentions: list) -> list:
+        asked.append(list(mentions))
+        return generate(mentions)
+
+    monkeypatch.setattr(generator, "generate", recorded)
+    given = table(["high blood pressures and feverish colds", "heart attacks"])
     first = annotate(given)
-    annotate(table([*TEXTS, "high blood pressures", "hert attack of the heart", "feverish"]))
+    annotate(table([*TEXTS, "high blood pressures", "heart attacks of the heart", "feverish"]))
     assert annotate(given).equals(first)
+    assert asked[0] == asked[2]  # the last decimal depends on what is encoded together
+    assert asked[0] != asked[1]
 
 
 def test_it_travels(pipeline: Path, code: Path):
