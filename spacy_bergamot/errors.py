@@ -248,6 +248,7 @@ class Errors(metaclass=Coded):
         "The reranker of '{name}' was trained, and its files are missing. Give them in "
         "[initialize.components.{name}.reranker], spacy_bergamot.Reranker.v1, with the folder that "
         "training made; or set rerank to null."
+    )
     B170 = (
         "Column '{column}' of {path} cannot be taken: {reason}. Give another column, or rename it."
     )

@@ -89,7 +89,7 @@ def annotate_cli(
         if begun is None and (status or retry_errors):
             raise BergamotError(Errors.B175, path=output)
         if status and begun is not None:
-            _say(begun, done(begun, store), begun.units)
+            _say(done(begun, store), begun.units)
             return
         inputs = inputs_at(source, kind=kind, text_column=text_column, lines=lines)
         ids = id_column or (_ID if _ID in inputs[0].schema.names else None)
@@ -106,7 +106,7 @@ def annotate_cli(
         if retry_errors:
             todo = [unit for unit in units if unit.number in made and made[unit.number].errors]
         if dry_run:
-            _say(job.plan, made, units)
+            _say(made, units)
             return
         failed = sum(made[unit.number].errors for unit in todo) if retry_errors else 0
         ready = sum(unit.rows for unit in units) - sum(unit.rows for unit in todo)
@@ -122,7 +122,7 @@ def annotate_cli(
                 progress=bar.update,
             )
         made = done(job.plan, store)
-        _say(job.plan, made, units)
+        _say(made, units)
         if len(made) == len(job.plan.units):
             write_summary(job.plan, store, Counts.sum(made.values()))
         if unread:
@@ -139,7 +139,7 @@ def _shard(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _say(plan: Plan, made: dict[int, Counts], units: list[Unit]) -> None:
+def _say(made: dict[int, Counts], units: list[Unit]) -> None:
     """Say how far units are."""
     known = [made[unit.number] for unit in units if unit.number in made]
     rows, counts = sum(unit.rows for unit in units), Counts.sum(known)

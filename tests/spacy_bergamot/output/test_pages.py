@@ -12,8 +12,8 @@ def test_what_is_put_into_a_page_is_escaped_and_into_other_texts_not():
     environment = templates()
     page = environment.overlay(autoescape=True).from_string("<p>{{ text }}</p>")
     assert page.render(text="<b>&") == "<p>&lt;b&gt;&amp;</p>"
-    assert environment.is_async is False
-    assert environment.autoescape("x.html") and not environment.autoescape("x.md")  # type: ignore[operator]
+    assert environment.autoescape("x.html")
+    assert not environment.autoescape("x.md")
 
 
 def test_a_value_that_is_missing_is_an_error_and_no_gap():

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_bergamot.cli.linking import link_documents
-from spacy_bergamot.cli.sources import Entry
+from spacy_bergamot.annotate.documents import link_documents
+from spacy_bergamot.annotate.sources import Entry
 
 KINDS = {
     "fine": Entry("fine", {}),

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 
-from spacy_bergamot.cli.sources import (
+from spacy_bergamot.annotate.sources import (
     STDIN,
     Kind,
     Source,
