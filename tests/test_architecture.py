@@ -16,7 +16,7 @@ from packaging.specifiers import SpecifierSet
 ROOT = Path(__file__).parents[1]
 PACKAGE = sorted((ROOT / "spacy_bergamot").rglob("*.py"))
 ROOMS = ["storage", "kb", "kb_import", "encoder", "index", "mentions", "finder", "linking"]
-ROOMS += ["pipeline", "output", "annotate", "cli"]
+ROOMS += ["pipeline", "output", "annotate", "serve", "cli"]
 KB_IMPORT = ROOT / "spacy_bergamot/kb_import"
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 TESTED_TOGETHER = {"errors.py", "ordered.py", "runs.py"}  # test_errors.py; test_packed.py

@@ -12,7 +12,6 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.languages import lat
 from spacy_bergamot.pipeline.dictionaries import dictionaries_beside
 from spacy_bergamot.pipeline.linker import BergamotLinker
-from spacy_bergamot.pipeline.parts import LinkerParts
 from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
 from spacy_bergamot.storage.manifest import differences
 from spacy_bergamot.text import normalize
@@ -131,7 +130,4 @@ def _finders(nlp: Language) -> dict[str, str]:
 def _of_languages(linker: BergamotLinker, languages: tuple[str, ...]) -> BergamotLinker:
     """Return the linker with another filter of languages, over the same files in memory."""
     allowed = replace(linker.settings.allowed, languages=languages)
-    settings = replace(linker.settings, allowed=allowed)
-    other = BergamotLinker(linker.vocab, linker.name, settings=settings)
-    parts = linker.parts
-    return other.set_parts(LinkerParts(parts.bundles, settings, name=linker.name, before=parts))
+    return linker.with_settings(replace(linker.settings, allowed=allowed))

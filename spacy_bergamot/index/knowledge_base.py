@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.changes import Changes
+from spacy_bergamot.index.completion import completions
 from spacy_bergamot.kb.concept_table import (
     CHILD_RELATIONS,
     PARENT_RELATIONS,
@@ -19,6 +21,25 @@ from spacy_bergamot.kb.concept_table import (
 )
 from spacy_bergamot.kb.semantic_types import SemanticTypeTree
 from spacy_bergamot.text import normalize
+
+_CLOSE = 0.5
+"""Cosine of 3-grams from which a name is shown to somebody who is typing."""
+
+
+class Match(NamedTuple):
+    """A concept that was searched for.
+
+    concept_id (str): Its id.
+    alias, language (str): The name that was found, as it is written; of no language where it was
+        the id that was found.
+    score (float): 1 for the id or the name itself, the cosine of 3-grams for a name that is
+        similar, 0 for one that only begins so.
+    """
+
+    concept_id: str
+    alias: str
+    language: str
+    score: float
 
 
 class KnowledgeBase:
@@ -116,11 +137,39 @@ class KnowledgeBase:
 
         limit (int): The most that are returned.
         """
+        found = self.similar(text, limit=limit)
+        return [(self.cui_to_entity[match.concept_id], match.score) for match in found]
+
+    def complete(self, text: str, *, limit: int = 10) -> list[Match]:
+        """Return concepts for somebody who is typing, best first.
+
+        The concept with that id comes first, then those with that name, then those with a name
+        that begins so, then those with one that is written nearly so.
+
+        limit (int): The most that are returned.
+        """
+        similar = self.similar(text, limit=limit)
+        begin = []
+        for number, index in enumerate(self._indexes):
+            gone = self.removed if number == 0 else None
+            found = completions(index, normalize(text), limit=limit, removed=gone)
+            begin += [(one.place, number, one.alias) for one in found]
+        completed = [self._match(number, alias, 0.0) for _, number, alias in sorted(begin)]
+        same = [match for match in similar if match.score >= 1]
+        best: dict[str, Match] = {}
+        close = [match for match in similar if match.score >= _CLOSE]
+        for match in [*same, *completed, *close]:
+            best.setdefault(match.concept_id, match)
+        return list(best.values())[:limit]
+
+    def similar(self, text: str, *, limit: int = 10) -> list[Match]:
+        """Return what `search` does, with the names that were found."""
         name, hits = normalize(text), []
-        best: dict[str, float] = {}
+        best: dict[str, Match] = {}
         concept = self.find(text.strip()) or self.find(text.strip().upper())
         if concept is not None:
-            best[concept.concept_id] = 1.0
+            known = concept.concept_id, concept.canonical_name
+            best[concept.concept_id] = Match(*known, "", 1.0)
         for number, index in enumerate(self._indexes):
             exact = int(index.lookup([name])[0])
             ((strings, scores),) = index.lexical.search([name], 8 * limit)
@@ -128,9 +177,17 @@ class KnowledgeBase:
             found += zip(strings.tolist(), scores.tolist(), strict=True)
             hits += [(score, number, string) for string, score in found]
         for score, number, string in sorted(hits, key=lambda hit: (-hit[0], hit[1])):
-            for concept_id in self._concepts_of(number, string):
-                best.setdefault(concept_id, score)
-        return [(self.cui_to_entity[key], score) for key, score in list(best.items())[:limit]]
+            for alias in self._indexes[number].alias_rows(string).tolist():
+                if not self._is_gone(number, alias):
+                    match = self._match(number, alias, score)
+                    best.setdefault(match.concept_id, match)
+        return list(best.values())[:limit]
+
+    def _match(self, number: int, alias: int, score: float) -> Match:
+        table = self._indexes[number].table
+        concept_id = table.concept_id(int(table.keys("aliases")[alias]))
+        written = (table.column("aliases", name)[alias].as_py() for name in ("alias", "language"))
+        return Match(concept_id, *written, score)
 
     def parents(self, concept_id: str) -> list[str]:
         """Return the ids of the concepts right above: PAR and RB."""

@@ -5,6 +5,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+GROUP_NAMES = {
+    "ACTI": "Activities & behaviours", "ANAT": "Anatomy", "CHEM": "Chemicals & drugs",
+    "CONC": "Concepts & ideas", "DEVI": "Devices", "DISO": "Disorders",
+    "GENE": "Genes & molecular sequences", "GEOG": "Geographic areas", "LIVB": "Living beings",
+    "OBJC": "Objects", "OCCU": "Occupations", "ORGA": "Organizations", "PHEN": "Phenomena",
+    "PHYS": "Physiology", "PROC": "Procedures",
+}  # fmt: skip
+"""English names of the semantic groups."""
+
 
 @dataclass(frozen=True)
 class SemanticType:

@@ -210,6 +210,17 @@ class BergamotMentions(BundlePipe):
         self.bundle, self._keys = bundle, keys
         return self
 
+    def with_groups(self, groups: Iterable[str]) -> "BergamotMentions":
+        """Return another that marks these semantic groups, over the same dictionary in memory.
+
+        RAISES (BergamotError): B033 for a group that the dictionary does not have.
+        """
+        given = {**self.settings, "groups": tuple(groups)}
+        other = BergamotMentions(self.vocab, self.name, **given)
+        self.keys.check(languages=given["languages"], groups=given["groups"], name=self.name)
+        other.home, other.bundle, other._keys = self.home, self.bundle, self.keys
+        return other
+
     def _find(self, doc: Doc) -> list[Place]:
         """Return every window of the text that is a name; in order of starts, then of ends."""
         keys, settings = self.keys, self.settings

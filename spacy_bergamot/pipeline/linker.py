@@ -160,7 +160,9 @@ class BergamotLinker(Pipe):
             doc._.bergamot = dict(self.parts.provenance)
             write_links(doc, links, self.settings.spans_key)
 
-    def explain(self, mention: str, label: str = "", *, context: str = "") -> dict[str, Any]:
+    def explain(
+        self, mention: str, label: str = "", *, context: str = "", language: str = ""
+    ) -> dict[str, Any]:
         """Return how a mention is linked.
 
         It says the normal form, candidates, what was dropped, the decision, and why it is NIL if
@@ -169,8 +171,9 @@ class BergamotLinker(Pipe):
         label (str): Of the entity, for `types_by_label`.
         context (str): Text that the mention is in, whose abbreviations are resolved and which a
             reranker reads.
+        language (str): Of the context; the pipeline's where not given.
         """
-        language = self.vocab.lang
+        language = language or self.vocab.lang
         asked = self._look_up.mention(mention, label, context=context, language=language)
         ((candidates,),) = self._ranked([[asked]])
         kept = {candidate.concept_id for candidate in candidates}
@@ -329,6 +332,17 @@ class BergamotLinker(Pipe):
         self._parts = parts
         self.forget()
         return self
+
+    def with_settings(self, settings: LinkerSettings) -> "BergamotLinker":
+        """Return another linker with other settings over the same files in memory.
+
+        Those that files are opened with stay: ef_search, device and precision.
+
+        settings (LinkerSettings): The other settings.
+        """
+        other = BergamotLinker(self.vocab, self.name, settings=settings)
+        other.home, parts = self.home, self.parts
+        return other.set_parts(LinkerParts(parts.bundles, settings, name=self.name, before=parts))
 
     def forget(self) -> None:
         """Forget the mentions that are remembered.
