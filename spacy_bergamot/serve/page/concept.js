@@ -20,7 +20,7 @@ export async function showConcept(id, signal) {
   if (Object.keys(found.codes).length) parts.push(make("h3", { text: "Codes" }), codes(found.codes));
   parts.push(...relatives("Broader", found.parents, found.parents.length));
   parts.push(...relatives("Narrower", found.children, found.children_in_all));
-  byId("detail").replaceChildren(...parts);
+  byId("view").replaceChildren(...parts);
 }
 
 function names(byLanguage) {

@@ -24,4 +24,7 @@ export function table(heads, rows) {
 export const linkTo = (id, text) =>
   make("a", { href: `#concept=${encodeURIComponent(id)}`, text, dir: "auto" });
 
-export const percent = (value) => `${Math.floor(value * 100)} %`;
+export const percent = (value) => {
+  const whole = Math.floor(value * 100);
+  return whole === 0 && value > 0 ? "<1 %" : `${whole} %`;
+};

@@ -30,7 +30,7 @@ async function route() {
     byId("detail").focus({ preventScroll: matchMedia("(min-width: 62rem)").matches });
   } catch (error) {
     if (error.name === "AbortError") return;
-    byId("detail").replaceChildren(make("p", { class: "bad", text: error.message }));
+    byId("view").replaceChildren(make("p", { class: "bad", text: error.message }));
   }
 }
 

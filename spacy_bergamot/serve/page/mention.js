@@ -26,7 +26,7 @@ export async function showMention(entity, context, options, signal) {
       table(heads, found.candidates.map((one) => candidate(one, found.decision))));
   }
   if (found.dropped.length) parts.push(...dropped(found.dropped));
-  byId("detail").replaceChildren(...parts);
+  byId("view").replaceChildren(...parts);
 }
 
 function decision(found) {

@@ -45,7 +45,8 @@ async function link() {
     if (document_.error) throw new Problem(500, document_.error);
     draw(text, answer, document_);
     const linked = document_.ents.filter((one) => one.kb_id !== NIL).length;
-    say(`${document_.ents.length} mentions, ${linked} linked`);
+    const many = document_.ents.length;
+    say(many ? `${many} ${many > 1 ? "mentions" : "mention"}, ${linked} linked` : "No mention found");
   } catch (error) {
     if (error.name === "AbortError") return;
     if (error.status === 503) linkSoon(1000 * (error.retryAfter || 1));
@@ -67,6 +68,9 @@ function draw(text, answer, found) {
   const labels = [...new Set(found.ents.map((one) => one.label))];
   byId("legend").replaceChildren(...labels.map((label) => make("li", {},
     make("span", { class: `swatch ${hueOf(label)}`, "aria-hidden": "true" }), groupName(label))));
+  if (found.ents.some((one) => one.kb_id === NIL)) {
+    byId("legend").append(make("li", { text: "dashed: not linked" }));
+  }
   byId("list").replaceChildren(...concepts(found.ents));
   byId("copy").hidden = !answer || !navigator.clipboard;
 }
