@@ -1,6 +1,7 @@
 """Between the requests and the model thread: who may ask, how much at once, and for how long."""
 
 import asyncio
+import logging
 import math
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -23,6 +24,8 @@ from spacy_bergamot.serve.wishes import Wish
 _AT_ONCE, _CHARACTERS = 16, 50_000
 """Documents, and characters, of one request that are before the model thread at once, so that a
 large request delays others by little."""
+
+logger = logging.getLogger("spacy_bergamot.serve")
 
 
 class Front:
@@ -154,7 +157,8 @@ class Front:
     def _count(self, answers: Sequence[Any]) -> None:
         for answer in answers:
             if isinstance(answer, Exception):
-                self.metrics.errors.labels(type(answer).__name__).inc()
+                self.metrics.errors.labels(getattr(answer, "kind", "late")).inc()
+                logger.warning("A document was not linked: %s", answer)
                 continue
             self.metrics.documents.inc()
             self.metrics.mentions.inc(len(answer["ents"]))

@@ -7,7 +7,6 @@ import asyncio
 import hmac
 import logging
 import time
-import traceback
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from spacy_bergamot.serve.limits import Limits
 from spacy_bergamot.serve.metrics import Metrics
 from spacy_bergamot.serve.refusals import Refused
+from spacy_bergamot.serve.service import place
 
 _CLOSED = ("/v1/", "/metrics")
 """Beginnings of the paths that need a key, if there is one."""
@@ -86,7 +86,7 @@ class Gate:
             except Refused as refused:
                 await response_to(refused)(scope, receive, sending)
             except Exception as error:
-                logger.error("%s: %s", type(error).__name__, _place(error))
+                logger.error("%s: %s", type(error).__name__, place(error))
         finally:
             seconds = time.perf_counter() - started
             route = getattr(scope.get("route"), "path", "other")
@@ -101,9 +101,10 @@ class Gate:
         if self.hosts and host not in self.hosts:
             raise Refused(421, "The service is not called by that name; see --allow-host.")
         if self.keys and scope["path"].startswith(_CLOSED):
-            given = headers.get("authorization", "").removeprefix("Bearer ").encode()
+            scheme, _, given = headers.get("authorization", "").partition(" ")
+            told = given.encode("latin1") if scheme.lower() == "bearer" else b""
             # All are compared, in constant time each, so that the time tells nothing of a key.
-            if not sum(hmac.compare_digest(given, key) for key in self.keys):
+            if not sum(hmac.compare_digest(told, key) for key in self.keys):
                 raise Refused(401, "Give a key: Authorization: Bearer KEY")
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if scope["method"] == "POST" and kind not in _JSON:
@@ -159,9 +160,3 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return left.pop() if left else await receive()
 
     return replay
-
-
-def _place(error: BaseException) -> str:
-    """Say in which line of which file an error was raised."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "nowhere"

@@ -13,7 +13,7 @@ from spacy_bergamot.serve import bodies, concepts
 from spacy_bergamot.serve.front import Front
 from spacy_bergamot.serve.limits import MOST_FOUND
 from spacy_bergamot.serve.refusals import Refused, Wrong, wrong_fields
-from spacy_bergamot.serve.service import Asked, Kind, Question, Verb
+from spacy_bergamot.serve.service import Asked, Failed, Kind, Question, Verb
 
 
 async def _front(request: Request) -> Front:
@@ -47,11 +47,11 @@ async def link(body: bodies.LinkRequest, front: Served) -> JSONResponse:
     """
     documents = body.asked()
     _count(documents, front, "documents")
-    wrong = [w for n, one in enumerate(documents) for w in _wrong(one, front, f"documents.{n}.")]
-    wrong += front.vocabulary.wrong_language(body.language, "language")
+    wrong = front.vocabulary.wrong_language(body.language, "language")
+    for number, one in enumerate(documents):
+        wrong += _wrong(one, front, f"documents.{number}." if body.documents is not None else "")
     if wrong:
-        said = [one._replace(field="text") for one in wrong] if body.text is not None else wrong
-        raise Refused.of(*said)
+        raise Refused.of(*wrong)
     found = []
     async for document_id, answer in _linked(documents, body, front):
         if isinstance(answer, Refused):
@@ -235,8 +235,8 @@ def _with_id(document_id: str | int | None, answer: Any) -> dict[str, Any]:
     said = {} if document_id is None else {"id": document_id}
     if isinstance(answer, Refused):
         return said | answer.body()
-    if isinstance(answer, Exception):
-        return said | {"error": f"It could not be linked: {type(answer).__name__}"}
+    if isinstance(answer, Failed):
+        return said | {"error": f"It could not be linked: {answer.kind}"}
     return said | answer
 
 

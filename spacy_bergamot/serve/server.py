@@ -51,6 +51,7 @@ def make_server(app: Gate) -> uvicorn.Server:
         timeout_graceful_shutdown=_LAST_SECONDS,
         lifespan="on",
     )
+    logging.getLogger("uvicorn.access").setLevel(logging.WARNING)  # it would say queries
     return uvicorn.Server(config)
 
 

@@ -3,6 +3,7 @@
 Outside of a batch's memory zone no document may be touched, so all that is returned is plain.
 """
 
+import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
@@ -18,7 +19,7 @@ from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.output.exporters import to_dict
 from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.serve.vocabulary import Vocabulary
-from spacy_bergamot.serve.wishes import GIVEN, Wish, Wishes
+from spacy_bergamot.serve.wishes import GIVEN, Served, Wish, Wishes
 
 
 class Asked(NamedTuple):
@@ -53,6 +54,21 @@ class Kind(NamedTuple):
     candidates: bool = False
 
 
+class Failed(Exception):
+    """An exception of a pipeline, without what it held: kind (str), its type; place (str), where
+    it was raised."""
+
+    def __init__(self, kind: str, place: str) -> None:
+        super().__init__(f"{kind} at {place}")
+        self.kind = kind
+
+
+def place(error: BaseException) -> str:
+    """Say in which line of which file an exception was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "nowhere"
+
+
 class Service:
     """A pipeline for the model thread: call it with a `Kind` and items."""
 
@@ -63,18 +79,27 @@ class Service:
 
     def __call__(self, kind: Kind, items: Sequence[Any]) -> list[dict[str, Any]]:
         """Return an answer for every item."""
-        served = self._wishes[kind.wish]
+        failed = None
         with _memory_zone(self.nlp):
-            if kind.verb is Verb.EXPLAIN:
-                return [self._explained(served.linker, question) for question in items]
-            docs: Iterable[Doc] = [self._doc(item) for item in items]
-            for component in served.components:
-                pipe = getattr(component, "pipe", None)
-                docs = pipe(docs) if pipe is not None else map(component, docs)
-            key = served.linker.settings.spans_key
-            answers = [self._answer(doc, key, kind.candidates) for doc in docs]
-        if len(answers) < len(items):  # a component's error handler has dropped one
-            raise RuntimeError("a component dropped a document")
+            try:
+                answers = self._answers(self._wishes[kind.wish], kind, items)
+            except Exception as error:  # its traceback holds documents
+                failed = Failed(type(error).__name__, place(error))
+        if failed is not None:
+            raise failed
+        return answers
+
+    def _answers(self, served: Served, kind: Kind, items: Sequence[Any]) -> list[dict[str, Any]]:
+        if kind.verb is Verb.EXPLAIN:
+            return [self._explained(served.linker, question) for question in items]
+        docs: Iterable[Doc] = [self._doc(item) for item in items]
+        for component in served.components:
+            pipe = getattr(component, "pipe", None)
+            docs = pipe(docs) if pipe is not None else map(component, docs)
+        key = served.linker.settings.spans_key
+        answers = [self._answer(doc, key, kind.candidates) for doc in docs]
+        if len(answers) < len(items):
+            raise RuntimeError("A component's error handler has dropped a document.")
         return answers
 
     def warm_up(self) -> None:
@@ -83,7 +108,7 @@ class Service:
         It has no name of the knowledge base, and a mention: language model, spellings and rules of
         inflection are all asked.
         """
-        text = "zqxv kwzplm"
+        text = "zqxv kwzplm jhgtrw vbnfds"  # long enough to be asked for its language
         codes = [code for code in self.vocabulary.languages if code not in NO_LANGUAGE]
         self(Kind(Verb.LINK, Wish()), [Asked(text), *(Asked(text, code) for code in codes)])
         self(Kind(Verb.LINK, Wish(given=True)), [Asked(text, None, ((0, 4, ""),))])
