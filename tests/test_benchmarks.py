@@ -160,6 +160,22 @@ def test_a_new_mention_takes_what_its_stages_take(tmp_path: Path):
     assert whole == pytest.approx(found["link"]["p50_ms"], rel=0.5)
 
 
+def test_clients_of_the_service_wait_about_equally_long_and_its_memory_stands_still(
+    tmp_path: Path,
+):
+    pytest.importorskip("uvicorn", reason="the extra `serve` is not installed")
+    concepts, lm = write_concepts(tmp_path / "kb"), write_lm(tmp_path / "lm")
+    build_pipeline(lm=lm, concepts=concepts, lang="xx", engine="exact").to_disk(tmp_path / "nlp")
+    arguments = ["--clients", "4", "--seconds", "4", "--warm-up", "2"]
+    found = figures("benchmarks.serve", tmp_path / "nlp", *arguments)
+    assert found["errors"] == 0
+    assert found["requests"] > 20
+    assert found["per_s"] > 5
+    assert 0 < found["p50_ms"] <= found["p95_ms"]
+    assert found["ratio"] == pytest.approx(found["p95_ms"] / found["p50_ms"], rel=0.05)
+    assert found["mib_after"] - found["mib_before"] < 50
+
+
 def test_mentions_are_read_as_fast_in_scripts_without_spaces():
     found = figures("benchmarks.mention_speed", "--quick")
     rates = found["characters_per_s"]
