@@ -54,7 +54,7 @@ class Document(_Body):
     """A text. With mentions, these are linked; without, those that the pipeline finds."""
 
     text: str
-    id: str | int | None = Field(None, description="Comes back with the answer")
+    id: str | int | None = Field(default=None, description="Comes back with the answer")
     language: Language = None
     mentions: list[Place] | None = None
 
