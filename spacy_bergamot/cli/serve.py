@@ -54,13 +54,14 @@ def serve_cli(
         try:
             from spacy_bergamot.serve import server
             from spacy_bergamot.serve.app import create_app
+            from spacy_bergamot.serve.gate import LOOPBACK
             from spacy_bergamot.serve.limits import Limits
         except ImportError as reason:
             raise BergamotError(Errors.B160, reason=reason) from None
         keys = server.read_keys(key_file)
         limits = Limits(max_body, max_characters, max_documents, max_waiting, timeout)
-        local = host in server.LOOPBACK
-        hosts = [*server.LOOPBACK, *(allow_host or ())] if local else (allow_host or ())
+        local = host in LOOPBACK
+        hosts = [*LOOPBACK, *(allow_host or ())] if local else (allow_host or ())
         with server.listen(host, port) as listening:
             nlp = load_pipeline(pipeline, device=device)
             if threads:

@@ -168,8 +168,8 @@ class KnowledgeBase:
         best: dict[str, Match] = {}
         concept = self.find(text.strip()) or self.find(text.strip().upper())
         if concept is not None:
-            known = concept.concept_id, concept.canonical_name
-            best[concept.concept_id] = Match(*known, "", 1.0)
+            found_id, name_of_it = concept.concept_id, concept.canonical_name
+            best[found_id] = Match(found_id, name_of_it, "", 1.0)
         for number, index in enumerate(self._indexes):
             exact = int(index.lookup([name])[0])
             ((strings, scores),) = index.lexical.search([name], 8 * limit)
@@ -186,8 +186,8 @@ class KnowledgeBase:
     def _match(self, number: int, alias: int, score: float) -> Match:
         table = self._indexes[number].table
         concept_id = table.concept_id(int(table.keys("aliases")[alias]))
-        written = (table.column("aliases", name)[alias].as_py() for name in ("alias", "language"))
-        return Match(concept_id, *written, score)
+        written = [table.column("aliases", name)[alias].as_py() for name in ("alias", "language")]
+        return Match(concept_id, written[0], written[1], score)
 
     def parents(self, concept_id: str) -> list[str]:
         """Return the ids of the concepts right above: PAR and RB."""

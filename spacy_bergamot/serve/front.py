@@ -17,7 +17,7 @@ from spacy_bergamot.serve.limits import Limits
 from spacy_bergamot.serve.metrics import Metrics
 from spacy_bergamot.serve.model_thread import ModelThread
 from spacy_bergamot.serve.refusals import Refused, Wrong
-from spacy_bergamot.serve.service import Asked, Kind, Service, Verb, is_nil
+from spacy_bergamot.serve.service import Asked, Failed, Kind, Service, Verb, is_nil
 from spacy_bergamot.serve.vocabulary import Vocabulary
 from spacy_bergamot.serve.wishes import Wish
 
@@ -150,8 +150,12 @@ class Front:
     def _run(self, kind: Kind | None, items: Sequence[Any]) -> list[Any]:
         if kind is not None:
             return self._service(kind, items)
-        self._service.warm_up()
-        self.ready = True
+        try:
+            self._service.warm_up()
+        except Failed as failed:
+            logger.error("The pipeline does not link, so the service is not ready: %s", failed)
+        else:
+            self.ready = True
         return [None]
 
     def _count(self, answers: Sequence[Any]) -> None:

@@ -20,7 +20,7 @@ from spacy_bergamot.serve.metrics import Metrics
 from spacy_bergamot.serve.refusals import Refused
 from spacy_bergamot.serve.service import place
 
-_CLOSED = ("/v1/", "/metrics")
+_CLOSED = ("/v1/", "/metrics", "/reconcile")
 """Beginnings of the paths that need a key, if there is one."""
 
 _HEADERS = {
@@ -34,6 +34,14 @@ _HEADERS = {
     "x-content-type-options": "nosniff",
 }
 _JSON = ("application/json", "application/x-ndjson")
+_FORM = ("application/x-www-form-urlencoded",)
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""Names of a machine that only its own programs can call it by."""
+
+_PAGES = "http://localhost:* http://127.0.0.1:*"
+_RECONCILE = "/reconcile"
+"""Beginning of the paths that programs of this machine read by their own pages (OpenRefine)."""
 
 logger = logging.getLogger("spacy_bergamot.serve")
 
@@ -73,7 +81,8 @@ class Gate:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                added = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                said = _HEADERS | _for_pages(scope)
+                added = [(name.encode(), value.encode()) for name, value in said.items()]
                 message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
@@ -107,8 +116,9 @@ class Gate:
             if not sum(hmac.compare_digest(told, key) for key in self.keys):
                 raise Refused(401, "Give a key: Authorization: Bearer KEY")
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if scope["method"] == "POST" and kind not in _JSON:
-            raise Refused(415, f"Give Content-Type: {' or '.join(_JSON)}")
+        kinds = _FORM if scope["path"].startswith(_RECONCILE) else _JSON
+        if scope["method"] == "POST" and kind not in kinds:
+            raise Refused(415, f"Give Content-Type: {' or '.join(kinds)}")
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         """Return the body; None if the client has gone. RAISES (Refused): 413, 408."""
@@ -150,6 +160,17 @@ def response_to(refused: Refused) -> JSONResponse:
     if refused.status in (408, 413):
         headers["connection"] = "close"
     return JSONResponse(refused.body(), refused.status, headers)
+
+
+def _for_pages(scope: Scope) -> dict[str, str]:
+    """Return headers that let a page of this machine, and no other, read and frame an answer."""
+    if not scope["path"].startswith(_RECONCILE):
+        return {}
+    found = {"content-security-policy": "default-src 'none'; frame-ancestors " + _PAGES}
+    origin = Headers(scope=scope).get("origin", "")
+    if urlsplit(origin).hostname in LOOPBACK:
+        found |= {"access-control-allow-origin": origin, "vary": "origin"}
+    return found
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -9,9 +9,6 @@ import uvicorn
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.serve.gate import Gate
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""Names of a machine that only its own programs can call it by."""
-
 _BACKLOG = 512
 _LAST_SECONDS = 30
 """Until requests that are under way are broken off at the end."""

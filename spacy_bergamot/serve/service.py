@@ -118,7 +118,7 @@ class Service:
         if asked.places:
             doc = split_tokens(doc, {border for place in asked.places for border in place[:2]})
             spans = [doc.char_span(*place) for place in asked.places]
-            doc.spans[GIVEN] = SpanGroup(doc, spans=spans)
+            doc.spans[GIVEN] = SpanGroup(doc, spans=[span for span in spans if span is not None])
         if asked.language is not None:
             doc.user_data["language"] = asked.language
         return doc

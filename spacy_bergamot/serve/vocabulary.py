@@ -31,6 +31,11 @@ class Vocabulary:
         """Names of the semantic types."""
         return {one.tui: one.name for one in semantic_types()}
 
+    @cached_property
+    def code_sources(self) -> list[str]:
+        """Vocabularies that concepts have codes in, the most frequent first."""
+        return list(_counts(self.kb, "codes", "source"))
+
     def info(self) -> dict[str, list[dict[str, Any]]]:
         """Return codes, names and counts, the most frequent first."""
         languages = [

@@ -95,7 +95,8 @@ class Wishes:
 
     def _made(self, wish: Wish) -> Served:
         settings = self.linker.settings
-        changed: dict[str, Any] = {"allowed": replace(settings.allowed, **wish.filters())}
+        filters: dict[str, Any] = wish.filters()
+        changed: dict[str, Any] = {"allowed": replace(settings.allowed, **filters)}
         changed |= {"cache_size": min(settings.cache_size, _CACHED), **wish.numbers()}
         if wish.given:
             changed |= {"spans_key": GIVEN, "labels_discard": (), "overwrite": True}

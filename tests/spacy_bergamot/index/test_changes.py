@@ -58,6 +58,7 @@ def test_a_new_concept_has_what_it_was_given(linker):
     assert linker.kb.alias_to_cuis["post-covid"] == {"X1"}
     assert len(linker.kb) == len(list(linker.kb)) == 11
     assert linker.kb.search("long haul")[0][0].concept_id == "X1"
+    assert linker.kb.complete("long h")[0][:2] == ("X1", "long haul COVID")
     assert linker.kb.parents("X1") == linker.kb.codes("X1", "ICD10CM") == []
 
 
@@ -71,6 +72,7 @@ def test_what_is_removed_is_gone_and_can_come_back(linker):
     assert kb.cui_to_entity["C04"].aliases == ["common cold"]
     assert len(kb) == 9
     assert all(concept.concept_id != "C07" for concept, _ in kb.search("aspirin"))
+    assert [match.concept_id for match in kb.complete("aspi")] == []
     reasons = {(d["concept_id"], d["reason"]) for d in linker.explain("aspirin")["dropped"]}
     assert ("C07", "removed") in reasons
     linker.update_index([add("C04", "cold"), add("C07", "Aspirin")])

@@ -13,8 +13,9 @@ pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `serve` is not installed")
 
 from spacy_bergamot.serve.app import create_app
+from spacy_bergamot.serve.gate import LOOPBACK
 from spacy_bergamot.serve.limits import Limits
-from spacy_bergamot.serve.server import LOOPBACK, listen, make_server
+from spacy_bergamot.serve.server import listen, make_server
 
 
 class Client:
@@ -50,7 +51,9 @@ def start() -> Iterator[Callable[..., Client]]:
     """Serve a pipeline, until the tests end."""
     started = []
 
-    def start(nlp: Language, keys: tuple[str, ...] = (), **limits: float) -> Client:
+    def start(
+        nlp: Language, keys: tuple[str, ...] = (), *, ready: bool = True, **limits: float
+    ) -> Client:
         listening = listen("127.0.0.1", 0)
         app = create_app(nlp, limits=Limits(**limits), keys=keys, hosts=LOOPBACK)
         server = make_server(app)
@@ -59,7 +62,7 @@ def start() -> Iterator[Callable[..., Client]]:
         started.append((server, thread, listening))
         client = Client(listening.getsockname()[1])
         deadline = time.monotonic() + 60
-        while client.get("/readyz").status_code != 200:
+        while ready and client.get("/readyz").status_code != 200:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         return client

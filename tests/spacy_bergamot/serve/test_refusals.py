@@ -233,6 +233,23 @@ def test_an_error_of_the_service_says_where_and_not_what(slow, caplog, monkeypat
     assert "patient" not in caplog.text
 
 
+def test_a_pipeline_that_links_nothing_is_not_ready_and_says_why(start, make_nlp, caplog):
+    nlp = make_nlp()
+
+    @Language.component("broken")
+    def broken(doc):
+        raise ValueError(doc.text)
+
+    nlp.add_pipe("broken")
+    client = start(nlp, ready=False)
+    deadline = time.monotonic() + 60
+    while "not ready" not in caplog.text:
+        assert time.monotonic() < deadline
+    assert "ValueError at " in caplog.text
+    assert client.get("/readyz").status_code == 503
+    assert client.get("/livez").status_code == 200
+
+
 def test_many_clients_at_once_get_their_own_answers(service):
     words = {"Fieber": "C10", "Bluthochdruck": "C01", "Herzinfarkt": "C03", "糖尿病": "C02"}
     wrong = []
