@@ -20,19 +20,29 @@ class _Body(BaseModel):
 class Options(_Body):
     """What a request may set otherwise than the pipeline does. What is empty or null stays."""
 
-    languages: Codes = Field([], description="Languages of aliases that may be proposed")
-    sources: Codes = Field([], description="Vocabularies of aliases that may be proposed")
+    languages: Codes = Field(default=[], description="Languages of aliases that may be proposed")
+    sources: Codes = Field(default=[], description="Vocabularies of aliases that may be proposed")
     semantic_groups: Codes = Field(
-        [], description="Groups of concepts that may be proposed, and of mentions that are marked"
+        default=[],
+        description="Groups of concepts that may be proposed, and of mentions that are marked",
     )
-    semantic_types: Codes = Field([], description="Types (TUI) of concepts that may be proposed")
+    semantic_types: Codes = Field(
+        default=[], description="Types (TUI) of concepts that may be proposed"
+    )
     descendants_of: Codes = Field(
-        [], description="Concept ids; they and what lies below them may be proposed"
+        default=[], description="Concept ids; they and what lies below them may be proposed"
     )
-    k: int | None = Field(None, ge=1, le=MOST_CANDIDATES, description="Candidates of a mention")
-    threshold: float | None = Field(None, ge=-1, le=1, description="Smallest score of a link")
+    k: int | None = Field(
+        default=None, ge=1, le=MOST_CANDIDATES, description="Candidates of a mention"
+    )
+    threshold: float | None = Field(
+        default=None, ge=-1, le=1, description="Smallest score of a link"
+    )
     min_probability: float | None = Field(
-        None, ge=0, le=1, description="Smallest probability of a link, of a calibrated linker"
+        default=None,
+        ge=0,
+        le=1,
+        description="Smallest probability of a link, of a calibrated linker",
     )
 
 
@@ -41,7 +51,7 @@ class Place(_Body):
 
     start: int = Field(ge=0)
     end: int = Field(ge=1)
-    label: str = Field("", max_length=100, description="Of the entity, for types_by_label")
+    label: str = Field(default="", max_length=100, description="Of the entity, for types_by_label")
 
     @model_validator(mode="after")
     def _has_characters(self) -> "Place":
@@ -63,7 +73,7 @@ class LinkOptions(Options):
     """Options of documents."""
 
     language: Language = None
-    candidates: bool = Field(False, description="Return every mention's candidates too")
+    candidates: bool = Field(default=False, description="Return every mention's candidates too")
 
 
 class LinkRequest(LinkOptions):
@@ -92,8 +102,8 @@ class Mention(_Body):
     """A mention by itself, or in a context in which it stands."""
 
     text: str = Field(min_length=1, max_length=MOST_MENTION)
-    context: str | None = Field(None, description="Text whose abbreviations are resolved")
-    label: str = Field("", max_length=100)
+    context: str | None = Field(default=None, description="Text whose abbreviations are resolved")
+    label: str = Field(default="", max_length=100)
     language: Language = None
 
     @model_validator(mode="after")
@@ -114,8 +124,8 @@ class ExplainRequest(Options):
     """A mention whose link is to be explained."""
 
     mention: str = Field(min_length=1, max_length=MOST_MENTION)
-    context: str = Field("", description="Text that may define abbreviations")
-    label: str = Field("", max_length=100)
+    context: str = Field(default="", description="Text that may define abbreviations")
+    label: str = Field(default="", max_length=100)
     language: Language = None
 
 
@@ -169,7 +179,7 @@ class Linked(BaseModel):
     id: str | int | None = None
     text: str | None = None
     ents: list[Entity] = []
-    bergamot: dict[str, Any] = Field({}, description="Where the links come from")
+    bergamot: dict[str, Any] = Field(default={}, description="Where the links come from")
     error: str | None = None
 
 

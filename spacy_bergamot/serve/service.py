@@ -4,7 +4,7 @@ Outside of a batch's memory zone no document may be touched, so all that is retu
 """
 
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
 from itertools import chain
@@ -142,7 +142,7 @@ class Service:
             one |= self.vocabulary.named(one["concept_id"])
 
 
-def is_nil(entity: dict[str, Any]) -> bool:
+def is_nil(entity: Mapping[str, Any]) -> bool:
     """Tell whether a mention has no concept."""
     return entity["kb_id"] in ("", NIL)
 
