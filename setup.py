@@ -10,7 +10,7 @@ version = next(
 )
 
 KB = ["fastobo>=0.12", "polars>=1.32"]
-SERVE = ["fastapi>=0.110", "prometheus-client>=0.20", "uvicorn>=0.29"]
+SERVE = ["fastapi>=0.115", "prometheus-client>=0.20", "uvicorn>=0.29"]
 TRAIN = [
     *KB,
     "accelerate>=0.30",

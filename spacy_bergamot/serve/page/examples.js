@@ -10,7 +10,7 @@ export const EXAMPLES = {
   DUT: "72-jarige vrouw met hypertensie, diabetes mellitus en boezemfibrilleren, opgenomen met koorts en kortademigheid. Geen epilepsie. Bekend met hartfalen.",
   RUS: "Пациентка 72 лет с гипертонией, сахарным диабетом 2 типа и пневмонией. Лихорадка, одышка. Судорог нет.",
   JPN: "72歳女性。高血圧、糖尿病、心房細動の既往あり。発熱と呼吸困難で入院。てんかん発作なし。",
-  CHI: "72岁女性,有高血压、糖尿病和心房颤动病史,因发热、呼吸困难入院。无癫痫发作。",
+  CHI: "72岁女性，有高血压、糖尿病和心房颤动病史，因发热、呼吸困难入院。无癫痫发作。",
   CZE: "Žena, 72 let, s hypertenzí, diabetes mellitus a fibrilací síní, přijata pro horečku a dušnost. Bez epileptických záchvatů. Srdeční selhání.",
   TUR: "72 yaşında kadın hasta; hipertansiyon, diyabet ve atriyal fibrilasyon öyküsü var, ateş ve nefes darlığı ile yatırıldı. Nöbet yok.",
   POL: "72-letnia kobieta z nadciśnieniem, cukrzycą i migotaniem przedsionków, przyjęta z gorączką i dusznością.",
