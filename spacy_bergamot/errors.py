@@ -272,6 +272,7 @@ class Errors(metaclass=Coded):
     B176 = (
         "{count} of {of} files were not made, as their rows cannot be read; the others are whole. "
         "Put the input back as it was, and give the same command again. The first: {reason}"
+    )
     B160 = (
         "The service needs packages that are not installed ({reason}). Try: "
         'pip install "spacy_bergamot[serve]"'

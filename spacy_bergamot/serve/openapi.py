@@ -1,4 +1,4 @@
-"""Writes the description of the routes: python -m spacy_bergamot.serve.openapi docs/openapi.json"""
+"""The description of the routes: python -m spacy_bergamot.serve.openapi docs/openapi.json."""
 
 import json
 import sys

@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 
 
 class Wrong(NamedTuple):
-    """A field, as `documents.3.language`, and what is wrong with it. What it holds is not said:
-    it may be of a patient."""
+    """A field, as `documents.3.language`, and what is wrong with it.
+
+    What it holds is not said: it may be of a patient.
+    """
 
     field: str
     message: str

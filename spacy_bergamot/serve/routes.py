@@ -129,8 +129,10 @@ async def mentions(body: bodies.MentionsRequest, front: Served) -> JSONResponse:
 
 @v1.post("/explain", summary="Explain a link", response_model=bodies.Explanation)
 async def explain(body: bodies.ExplainRequest, front: Served) -> JSONResponse:
-    """Say how a mention is linked: what was looked up and found, what filters dropped, and why it
-    is NIL if it is."""
+    """Say how a mention is linked.
+
+    What was looked up and found, what filters dropped, and why it is NIL if it is.
+    """
     wrong = front.vocabulary.wrong_language(body.language, "language")
     wrong += front.wrong_text(body.mention, "mention") + front.wrong_text(body.context, "context")
     if wrong:

@@ -55,8 +55,11 @@ class Kind(NamedTuple):
 
 
 class Failed(Exception):
-    """An exception of a pipeline, without what it held: kind (str), its type; place (str), where
-    it was raised."""
+    """An exception of a pipeline, without what it held.
+
+    kind (str): Its type.
+    place (str): Where it was raised.
+    """
 
     def __init__(self, kind: str, place: str) -> None:
         super().__init__(f"{kind} at {place}")

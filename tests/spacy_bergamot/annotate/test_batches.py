@@ -100,9 +100,9 @@ def test_what_went_before_changes_no_bit(pipeline: Path, monkeypatch: pytest.Mon
     generator, asked = linker_of(annotate.load())[0].generator, []
     generate = generator.generate
 
-    def recorded(mentions: list) -> list:
+    def recorded(mentions: list, *, k: int) -> list:
         asked.append(list(mentions))
-        return generate(mentions)
+        return generate(mentions, k=k)
 
     monkeypatch.setattr(generator, "generate", recorded)
     given = table(["high blood pressures and feverish colds", "heart attacks"])
