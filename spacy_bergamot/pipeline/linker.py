@@ -25,9 +25,10 @@ from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.remembered import RememberedCandidates
 from spacy_bergamot.linking.rerank import Ordered, rerank_documents
 from spacy_bergamot.linking.settings import LinkerSettings
-from spacy_bergamot.linking.spans import span_key, spans_of, unlinked, write_links
+from spacy_bergamot.linking.spans import span_key, write_links
 from spacy_bergamot.linking.updated_generator import UpdatedGenerator
 from spacy_bergamot.pipeline.dictionaries import changed_dictionaries, check_dictionaries
+from spacy_bergamot.pipeline.golds import candidates_and_golds
 from spacy_bergamot.pipeline.loaders import FilesLoader, IndexLoader, LmLoader
 from spacy_bergamot.pipeline.parts import (
     CALIBRATION,
@@ -252,17 +253,8 @@ class BergamotLinker(Pipe):
         RETURNS (dict): Accuracy, calibration error, thresholds: all out of fold.
         RAISES (BergamotError): B053 if there are too few mentions.
         """
-        found: list[list[Candidate]] = []
-        golds: list[frozenset[str]] = []
-        for batch in minibatch(examples, size=128):
-            pairs = [self._with_golds(example.reference) for example in batch]
-            for candidates, (_, known) in zip(
-                self.predict(doc for doc, _ in pairs), pairs, strict=True
-            ):
-                for one, gold in zip(candidates, known, strict=True):
-                    if gold:
-                        found.append(one)
-                        golds.append(frozenset(gold.split("|")) - {NIL})
+        pairs = list(candidates_and_golds(examples, self.predict, self._look_up))
+        found, golds = [one for one, _ in pairs], [gold for _, gold in pairs]
         return self.calibrate_on(found, golds, precision=precision)
 
     def calibrate_on(
@@ -353,13 +345,6 @@ class BergamotLinker(Pipe):
         self._remembered = RememberedCandidates(
             self.parts.generator, k=self.settings.k, most=self.settings.cache_size
         )
-
-    def _with_golds(self, reference: Doc) -> tuple[Doc, list[str]]:
-        """Return the document with its mentions as if unlinked, and the kb id of each."""
-        key = self.settings.spans_key
-        golds = {span_key(span): span.kb_id_ for span in spans_of(reference, key)}
-        doc = unlinked(reference, key)
-        return doc, [golds[span_key(span)] for span in self._look_up.spans(doc)]
 
 
 def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict) -> BergamotLinker:

@@ -96,7 +96,11 @@ def load_pipeline(name: str, *, device: str | None = None, k: int | None = None)
 
 
 def linker_of(nlp: "Language") -> "tuple[BergamotLinker, str]":
-    """Return a pipeline's linker and its name. RAISES (BergamotError): B047 without one."""
+    """Return a pipeline's linker and its name.
+
+    nlp (Language): The pipeline.
+    RAISES (BergamotError): B047 without one.
+    """
     from spacy_bergamot.pipeline.linker import BergamotLinker
 
     for name, component in nlp.pipeline:
