@@ -110,6 +110,7 @@ setup(
             "spacy_bergamot.pipeline.entity_linker:candidates_of_many",
             "spacy_bergamot.PriorReranker.v1 = spacy_bergamot.linking.rerank:make_prior",
             "spacy_bergamot.CoherenceReranker.v1 = spacy_bergamot.linking.rerank:make_coherence",
+            "spacy_bergamot.LlmReranker.v1 = spacy_bergamot.linking.llm.reranker:make_llm",
         ],
         "spacy_cli": ["bergamot = spacy_bergamot.cli:bergamot"],
         "spacy_callbacks": [

@@ -281,6 +281,26 @@ class Errors(metaclass=Coded):
     B162 = (
         "Cannot listen at {host}, port {port}: {reason}. Choose another --port, or an address of "
         "this machine as --host."
+    B180 = "{setting} of the language model reranker is {value}; it must be {rule}."
+    B181 = (
+        "The url of the language model reranker cannot be used: {reason}. Give the server's base, "
+        "such as http://127.0.0.1:8080/v1; a key goes into the variable that key_env names."
+    )
+    B182 = (
+        "The language model reranker would send texts to '{host}', which is not this machine. Give "
+        "a server on 127.0.0.1, or set allow_remote to true if texts may go there."
+    )
+    B183 = (
+        "The environment variable that key_env of the language model reranker names {reason}. "
+        "Set it to the server's key where the pipeline runs."
+    )
+    B184 = (
+        "The language model at {host} left {failed} of {asked} questions without answer: "
+        "{reasons}. Start it, or correct url, model and constraint; or set on_error to keep."
+    )
+    B185 = (
+        "{path} cannot keep the answers of the language model: {reason}. Remove it, or give "
+        "another cache_path."
     )
 
 
@@ -294,4 +314,9 @@ class Warnings(metaclass=Coded):
     W110 = (
         "{path} has no manifest, so that nobody knows whether its files are as they were made. "
         "`python -m training base FOLDER OUTPUT` makes a copy with one."
+    )
+    W180 = (
+        "The language model at {host} left {failed} of {asked} questions without answer: "
+        "{reasons}. Those mentions keep their candidates as they were. This is said once; later "
+        "ones are in the reranker's counts."
     )

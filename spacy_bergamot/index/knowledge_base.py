@@ -239,10 +239,15 @@ class KnowledgeBase:
         ]
         return [{key: row[key] for key in row if key != "concept"} for row in rows]
 
+    def definition(self, concept_id: str) -> str | None:
+        """Return how the knowledge base defines a concept, None if it does not."""
+        row = self._row(concept_id)
+        found = None if row is None else self.table.column("concepts", "definition")[row].as_py()
+        return None if found is None else str(found)
+
     def has_definition(self, concept_id: str) -> bool:
         """Whether the knowledge base defines a concept."""
-        row = self._row(concept_id)
-        return row is not None and self.table.column("concepts", "definition")[row].is_valid
+        return self.definition(concept_id) is not None
 
     def codes(self, concept_id: str, source: str) -> list[str]:
         """Return a concept's codes in a source vocabulary, such as ICD10CM."""

@@ -1,0 +1,130 @@
+"""A language model server on this machine whose answers a test decides."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from spacy_bergamot.index.knowledge_base import KnowledgeBase
+from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.linking.llm.reranker import LlmReranker, make_llm
+from spacy_bergamot.linking.mention import Mention
+
+
+@dataclass
+class Reply:
+    """What is sent back: text as it is, anything else as JSON; cut breaks off in the middle."""
+
+    content: Any
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    cut: bool = False
+
+
+def said(content: str | None, logprobs: list | None = None) -> dict[str, Any]:
+    """Return a chat completion."""
+    choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    if logprobs is not None:
+        choice["logprobs"] = {"content": logprobs}
+    return {"object": "chat.completion", "model": "any", "choices": [choice]}
+
+
+def options(body: dict) -> list[str]:
+    """Return the options of a question, without their letters."""
+    lines = body["messages"][1]["content"].splitlines()
+    return [line[3:] for line in lines if line[1:3] == ") "]
+
+
+def letter_of(body: dict, word: str) -> str:
+    """Return the letter of the first option that has a word."""
+    number = next(n for n, option in enumerate(options(body)) if word in option)
+    return "ABCDEFGHIJKLMNOPQRST"[number]
+
+
+class Server:
+    """reply (Callable): From the parsed body to a `Reply`, or to what is sent as JSON."""
+
+    def __init__(self) -> None:
+        self.reply: Callable[[dict], Any] = lambda body: said("A")
+        self.bodies: list[dict] = []
+        self.paths: list[str] = []
+        self.headers: list[dict[str, str]] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                server.bodies.append(body)
+                server.paths.append(self.path)
+                server.headers.append(dict(self.headers))
+                reply = server.reply(body)
+                reply = reply if isinstance(reply, Reply) else Reply(reply)
+                is_text = isinstance(reply.content, str)
+                data = (reply.content if is_text else json.dumps(reply.content)).encode()
+                try:
+                    self.send_response(reply.status)
+                    for name, value in reply.headers.items():
+                        self.send_header(name, value)
+                    self.send_header("Content-Length", str(len(data)))
+                    self.end_headers()
+                    self.wfile.write(data[: len(data) // 2] if reply.cut else data)
+                except OSError:  # who asked has gone
+                    pass
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self.port = self._http.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}/v1"
+        threading.Thread(target=self._http.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def llm(server: Server) -> Callable[..., LlmReranker]:
+    """Make a reranker that asks the server, impatient and without retries unless told."""
+
+    def make(**settings: Any) -> LlmReranker:
+        usual = {"url": server.url, "model": "m", "retries": 0, "timeout": 5.0, "aliases": 2}
+        return make_llm(**{**usual, **settings})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def kb(nlp) -> KnowledgeBase:
+    return nlp.get_pipe("bergamot_linker").kb
+
+
+NAMES = {"C04": "common cold", "C05": "cold temperature", "C10": "Fieber", "C06": "heart"}
+
+
+def found(*ids: str, first: float = 0.9) -> list[Candidate]:
+    """Return candidates of falling scores."""
+    return [
+        Candidate(
+            one, round(first - 0.1 * n, 2), NAMES.get(one, one), "ENG", "X", "dense", {"dense": 0.5}
+        )
+        for n, one in enumerate(ids)
+    ]
+
+
+def mention(text: str = "She has a cold.", surface: str = "cold", **values: Any) -> Mention:
+    start = text.rindex(surface)
+    return Mention(surface.lower(), "DISO", text, start, start + len(surface), **values)
