@@ -56,15 +56,15 @@ class Client:
             leads to another machine, B183 without a key where one is named.
         """
         data = json.dumps(body).encode()
-        for attempt in range(self._settings.retries + 1):
+        for attempt in range(self._settings.retries):
             try:
                 return self._posted(endpoint, data)
             except NoAnswerError as failure:
-                if not failure.again or attempt == self._settings.retries:
+                if not failure.again:
                     raise
                 pause = failure.wait or _PAUSE * 2**attempt
                 time.sleep(min(pause, self._settings.timeout))
-        raise AssertionError("there is a first try")
+        return self._posted(endpoint, data)
 
     def _posted(self, endpoint: str, data: bytes) -> Any:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}

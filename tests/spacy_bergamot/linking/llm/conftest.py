@@ -5,11 +5,14 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.llm.reranker import LlmReranker, make_llm
 from spacy_bergamot.linking.mention import Mention
@@ -108,8 +111,9 @@ def llm(server: Server) -> Callable[..., LlmReranker]:
 
 
 @pytest.fixture(scope="session")
-def kb(nlp) -> KnowledgeBase:
-    return nlp.get_pipe("bergamot_linker").kb
+def kb(concepts: Path) -> KnowledgeBase:
+    """Return the knowledge base; describing concepts takes no index and no language model."""
+    return KnowledgeBase(SimpleNamespace(table=ConceptTable.open(concepts)))
 
 
 NAMES = {"C04": "common cold", "C05": "cold temperature", "C10": "Fieber", "C06": "heart"}

@@ -21,10 +21,10 @@ def ranks(body: dict, *scores: float) -> dict:
 )
 def test_candidates_are_ordered_by_their_scores(llm, server, kb, scores, expected):
     server.reply = lambda body: ranks(body, *scores)
-    reranker = llm(mode="pairwise", extra={"truncate": 512})
+    reranker = llm(mode="pairwise", k=3, extra={"truncate": 512})
     (changed,) = reranker([mention(long_form="common cold")], [found(*IDS, "C06")], kb)
-    assert [one.concept_id for one in changed] == ["C05", "C10", "C04", "C06"][: len(changed)]
-    assert tuple(one.score for one in changed[:3]) == expected
+    assert [one.concept_id for one in changed] == ["C05", "C10", "C04", "C06"]
+    assert tuple(one.score for one in changed) == (*expected, 0)
     assert changed[0].scores["llm"] == expected[0]
     reranker([mention("Another cold.")], [found(*IDS)], kb)
     assert server.paths == ["/v1/rerank"] * 3  # the test once
@@ -35,11 +35,9 @@ def test_candidates_are_ordered_by_their_scores(llm, server, kb, scores, expecte
             "common cold | Disease or Syndrome | also: cold",
             "cold temperature | Natural Phenomenon or Process | also: cold",
             "fever | Sign or Symptom | also: Fieber; pyrexia",
-            "heart | Body Part, Organ, or Organ Component | also: corazón; сердце"
-            " | kind of: diabetes mellitus",
         ],
         "truncate": 512,
-    } or server.bodies[1]["documents"][3].startswith("heart")
+    }
 
 
 @pytest.mark.parametrize(
