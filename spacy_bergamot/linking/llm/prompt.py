@@ -83,26 +83,23 @@ class Prompts:
 
     def questions(self, mention: Mention, found: Sequence[Candidate]) -> list[Question]:
         """Return what is asked about a mention, a question for every pass."""
+        shown = self._shown(mention)
         asked = [self._described(one, mention) for one in found[: self.settings.k]]
         if self.settings.mode == "pairwise":
-            return [self._pairwise(mention, asked)]
-        passes = range(self.settings.passes)
-        orders = [self._order(mention, found, number) for number in passes]
-        return [self._choice(mention, asked, order) for order in orders]
+            return [self._pairwise(shown, asked)]
+        orders = [self._order(shown, asked, number) for number in range(self.settings.passes)]
+        return [self._choice(shown, asked, order) for order in orders]
 
-    def _order(self, mention: Mention, found: Sequence[Candidate], number: int) -> list[int]:
-        """Return the order of the candidates in a pass: by a hash, or as they are."""
-        places = list(range(min(len(found), self.settings.k)))
+    def _order(self, shown: str, asked: Sequence[str], number: int) -> list[int]:
+        """Return the order of the candidates in a pass: as they are, or by a hash, so that it is
+        the same wherever and whenever the same is asked."""
+        places = list(range(len(asked)))
         if number == 0 and self.settings.order == "score":
             return places
+        hashes = [hashlib.sha256(f"{number}\n{shown}\n{one}".encode()).digest() for one in asked]
+        return sorted(places, key=hashes.__getitem__)
 
-        def drawn(place: int) -> bytes:
-            text = f"{number}|{mention.text}|{mention.context}|{found[place].concept_id}"
-            return hashlib.sha256(text.encode("utf8", "replace")).digest()
-
-        return sorted(places, key=drawn)
-
-    def _choice(self, mention: Mention, asked: Sequence[str], order: Sequence[int]) -> Question:
+    def _choice(self, shown: str, asked: Sequence[str], order: Sequence[int]) -> Question:
         settings = self.settings
         places = (*order, *([None] if settings.nil else []))
         options = [_FIT if place is None else asked[place] for place in places]
@@ -112,7 +109,7 @@ class Prompts:
             "model": settings.model,
             "messages": [
                 {"role": "system", "content": system},
-                {"role": "user", "content": "\n".join([*self._shown(mention), *lines])},
+                {"role": "user", "content": "\n".join([shown, *lines])},
             ],
             "temperature": 0,
             "seed": 0,
@@ -123,12 +120,11 @@ class Prompts:
         }
         return Question("chat/completions", body, places)
 
-    def _pairwise(self, mention: Mention, asked: Sequence[str]) -> Question:
-        query = "\n".join(self._shown(mention))
-        body = {"model": self.settings.model, "query": query, "documents": list(asked)}
+    def _pairwise(self, shown: str, asked: Sequence[str]) -> Question:
+        body = {"model": self.settings.model, "query": shown, "documents": list(asked)}
         return Question("rerank", {**body, **(self.settings.extra or {})}, (*range(len(asked)),))
 
-    def _shown(self, mention: Mention) -> list[str]:
+    def _shown(self, mention: Mention) -> str:
         """Return the lines that show a mention in its text."""
         half = self.settings.context // 2
         left = _line(mention.context[max(0, mention.start - half) : mention.start])
@@ -138,7 +134,7 @@ class Prompts:
             lines.insert(0, f"Type: {_name(mention.label)}")
         if mention.long_form:
             lines.append(f"Long form: {_name(mention.long_form)}")
-        return lines
+        return "\n".join(lines)
 
     def _described(self, candidate: Candidate, mention: Mention) -> str:
         """Return a candidate in one line: name | types | aliases | definition | parents."""

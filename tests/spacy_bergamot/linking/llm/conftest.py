@@ -14,6 +14,7 @@ import pytest
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.linking.llm import client
 from spacy_bergamot.linking.llm.reranker import LlmReranker, make_llm
 from spacy_bergamot.linking.mention import Mention
 
@@ -93,7 +94,8 @@ class Server:
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setattr(client, "_PAUSE", 0.01)
     made = Server()
     yield made
     made.close()
@@ -116,6 +118,7 @@ def kb(concepts: Path) -> KnowledgeBase:
     return KnowledgeBase(SimpleNamespace(table=ConceptTable.open(concepts)))
 
 
+IDS = ("C04", "C05", "C10")
 NAMES = {"C04": "common cold", "C05": "cold temperature", "C10": "Fieber", "C06": "heart"}
 
 
@@ -132,3 +135,18 @@ def found(*ids: str, first: float = 0.9) -> list[Candidate]:
 def mention(text: str = "She has a cold.", surface: str = "cold", **values: Any) -> Mention:
     start = text.rindex(surface)
     return Mention(surface.lower(), "DISO", text, start, start + len(surface), **values)
+
+
+def order(reranker, kb, candidates=None, **values) -> list[str]:
+    """Return the ids of the candidates of one mention, reranked."""
+    (changed,) = reranker([mention(**values)], [candidates or found(*IDS)], kb)
+    return [one.concept_id for one in changed]
+
+
+def kept(reranker, kb) -> str:
+    """Return the warning with which the candidates stay as they were."""
+    with pytest.warns(UserWarning, match="W180") as caught:
+        (changed,) = reranker([mention()], [found(*IDS)], kb)
+    assert changed == found(*IDS)
+    assert reranker.counts["failed"] == 1
+    return str(caught[0].message)

@@ -141,8 +141,9 @@ def test_a_linker_is_calibrated_with_nil_among_the_answers(nlp: Language, server
     assert report["linked"] == 60  # mentions whose first candidate is NIL are no links
     assert report["accuracy"] == round(50 / 60, 4)
     found = [nlp(f"Note {number}: caught cold").ents[0]._.candidates for number in (1, 85)]
-    assert found[0][0]["probability"] < 0.5 < found[1][0]["probability"]
-    assert all(NIL != one["concept_id"] and "probability" in one for of in found for one in of)
+    unsure, sure_one = (of[0]["probability"] for of in found)
+    assert unsure + 0.1 < sure_one
+    assert all(one["concept_id"] != NIL and "probability" in one for of in found for one in of)
 
 
 def test_the_registered_function_checks_a_config():

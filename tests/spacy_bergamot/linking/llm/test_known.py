@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from spacy_bergamot.errors import BergamotError
-from tests.spacy_bergamot.linking.llm.conftest import Reply, found, letter_of, mention, said
-
-IDS = ("C04", "C05", "C10")
+from tests.spacy_bergamot.linking.llm.conftest import IDS, Reply, found, letter_of, mention, said
 
 
 @pytest.fixture(autouse=True)

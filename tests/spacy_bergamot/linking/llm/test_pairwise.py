@@ -2,9 +2,7 @@
 
 import pytest
 
-from tests.spacy_bergamot.linking.llm.conftest import Reply, found, mention
-
-IDS = ("C04", "C05", "C10")
+from tests.spacy_bergamot.linking.llm.conftest import IDS, Reply, found, mention
 
 
 def ranks(body: dict, *scores: float) -> dict:

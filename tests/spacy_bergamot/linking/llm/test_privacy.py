@@ -9,7 +9,6 @@ import warnings
 import pytest
 
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.linking.llm import client
 from spacy_bergamot.linking.llm.reranker import make_llm
 from tests.spacy_bergamot.linking.llm.conftest import Reply, found, mention, said
 
@@ -71,7 +70,6 @@ def test_the_key_goes_to_the_server_and_nowhere_else(
     llm, server, kb, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.DEBUG)
-    monkeypatch.setattr(client, "_PAUSE", 0.01)
     monkeypatch.setenv("LLM_KEY", f" {KEY}\n")
     said_of = []
     for reply in (
