@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,12 +22,16 @@ from spacy_bergamot.linking.mention import Mention
 
 @dataclass
 class Reply:
-    """What is sent back: text as it is, anything else as JSON; cut breaks off in the middle."""
+    """What is sent back: text as it is, anything else as JSON.
+
+    cut (bool): Break off in the middle. drip (float): Seconds between one byte and the next.
+    """
 
     content: Any
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
+    drip: float = 0
 
 
 def said(content: str | None, logprobs: list | None = None) -> dict[str, Any]:
@@ -75,7 +80,10 @@ class Server:
                         self.send_header(name, value)
                     self.send_header("Content-Length", str(len(data)))
                     self.end_headers()
-                    self.wfile.write(data[: len(data) // 2] if reply.cut else data)
+                    step = 1 if reply.drip else 64
+                    for start in range(0, len(data) // 2 if reply.cut else len(data), step):
+                        self.wfile.write(data[start : start + step])
+                        time.sleep(reply.drip)
                 except OSError:  # who asked has gone
                     pass
 
@@ -86,7 +94,8 @@ class Server:
         self._http.daemon_threads = True
         self.port = self._http.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/v1"
-        threading.Thread(target=self._http.serve_forever, daemon=True).start()
+        serve = self._http.serve_forever
+        threading.Thread(target=serve, args=(0.01,), daemon=True).start()  # seconds to its end
 
     def close(self) -> None:
         self._http.shutdown()

@@ -7,6 +7,7 @@ import pytest
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.linking.candidates import NIL
+from spacy_bergamot.linking.llm import client
 from tests.spacy_bergamot.linking.llm.conftest import (
     IDS,
     Reply,
@@ -62,6 +63,19 @@ def test_a_server_that_hangs_is_left_after_the_timeout(llm, server, kb):
     assert time.monotonic() - start < 2
 
 
+def test_a_server_that_drips_is_left_after_the_timeout(llm, server, kb):
+    server.reply = lambda body: Reply(said("B"), drip=0.05)
+    start = time.monotonic()
+    assert "TimeoutError (1)" in kept(llm(timeout=0.5), kb)
+    assert time.monotonic() - start < 3  # whole, it would take six
+
+
+def test_an_answer_without_end_is_not_read(llm, server, kb, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(client, "_LARGEST", 1000)
+    server.reply = lambda body: said("B" + " " * 2000)
+    assert "an answer that is too long (1)" in kept(llm(), kb)
+
+
 def test_after_some_failures_in_a_row_the_batch_asks_no_more(llm, server, kb):
     server.reply = lambda body: Reply("", status=503)
     reranker, texts = llm(concurrency=1), [f"Note {n}: a cold." for n in range(20)]
@@ -83,6 +97,11 @@ def test_a_server_that_is_not_there_is_said_once(llm, server, kb):
         warnings.simplefilter("error")
         assert order(reranker, kb, text="Once more a cold.") == [*IDS]
     assert reranker.counts["failed"] == 2
+
+
+def test_a_server_without_tls_is_sent_nothing_where_the_url_says_https(llm, server, kb):
+    assert "SSLError (1)" in kept(llm(url=server.url.replace("http:", "https:")), kb)
+    assert server.bodies == []
 
 
 def test_failures_are_errors_where_that_is_asked_for(llm, server, kb):

@@ -81,9 +81,9 @@ def test_probabilities_are_those_of_the_letters_alone(llm, server, kb):
 
 
 def test_probabilities_are_read_at_the_letter_and_not_in_what_comes_before(llm, server, kb):
-    before = [token("A", A=0.9, B=0.1), token("</think>"), token('{"'), token("answer")]
+    before = [token("B", A=0.9, B=0.1), token("</think>"), token('{"'), token("answer")]
     after = [token('": "'), token("B", A=0.25, B=0.75), token('"}')]
-    server.reply = lambda body: said('A</think>{"answer": "B"}', before + after)
+    server.reply = lambda body: said('B</think>{"answer": "B"}', before + after)
     (changed,) = llm()([mention()], [found(*IDS)], kb)
     assert [(one.concept_id, one.score) for one in changed[:2]] == [("C05", 0.75), ("C04", 0.25)]
 
