@@ -281,6 +281,7 @@ class Errors(metaclass=Coded):
     B162 = (
         "Cannot listen at {host}, port {port}: {reason}. Choose another --port, or an address of "
         "this machine as --host."
+    )
     B180 = "{setting} of the language model reranker is {value}; it must be {rule}."
     B181 = (
         "The url of the language model reranker cannot be used: {reason}. Give the server's base, "
