@@ -22,7 +22,7 @@ BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 # In test_errors.py, test_packed.py, test_calibration.py, and the folders of annotate and serve.
 TESTED_TOGETHER = {"errors.py", "ordered.py", "runs.py", "golds.py", "completion.py"}
 TESTED_TOGETHER |= {"annotate.py", "serve.py"}
-ROOMS_TESTED_TOGETHER = ("annotate", "serve", "llm")
+ROOMS_TESTED_TOGETHER = ("annotate", "serve", "linking/llm")
 IMPORTED_STILL = {"tests.training.ontology.test_import", "tests.training.bergamot.test_step"}
 CODE = [*PACKAGE, *sorted((ROOT / "training").rglob("*.py"))]
 
