@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.changes import Changes
-from spacy_bergamot.index.completion import completions
+from spacy_bergamot.index.completion import Match, completions
 from spacy_bergamot.kb.concept_table import (
     CHILD_RELATIONS,
     PARENT_RELATIONS,
@@ -24,22 +23,6 @@ from spacy_bergamot.text import normalize
 
 _CLOSE = 0.5
 """Cosine of 3-grams from which a name is shown to somebody who is typing."""
-
-
-class Match(NamedTuple):
-    """A concept that was searched for.
-
-    concept_id (str): Its id.
-    alias, language (str): The name that was found, as it is written; of no language where it was
-        the id that was found.
-    score (float): 1 for the id or the name itself, the cosine of 3-grams for a name that is
-        similar, 0 for one that only begins so.
-    """
-
-    concept_id: str
-    alias: str
-    language: str
-    score: float
 
 
 class KnowledgeBase:
