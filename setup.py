@@ -111,6 +111,7 @@ setup(
             "spacy_bergamot.PriorReranker.v1 = spacy_bergamot.linking.rerank:make_prior",
             "spacy_bergamot.CoherenceReranker.v1 = spacy_bergamot.linking.rerank:make_coherence",
             "spacy_bergamot.LlmReranker.v1 = spacy_bergamot.linking.llm.reranker:make_llm",
+            "spacy_bergamot.LearnedMix.v1 = spacy_bergamot.linking.learned_mix:make_learned_mix",
         ],
         "spacy_cli": ["bergamot = spacy_bergamot.cli:bergamot"],
         "spacy_callbacks": [

@@ -304,6 +304,19 @@ class Errors(metaclass=Coded):
         "another cache_path."
     )
 
+    B147 = (
+        "{path} was trained on the candidates of another alias index. Train it again: "
+        "python -m training rerank PIPELINE CORPUS OUTPUT"
+    )
+    B148 = (
+        "The reranker of '{name}' was trained on the candidates of {trained}, and the linker's "
+        "generator is {found}. Take that generator, or train the reranker again."
+    )
+    B149 = (
+        "{path} has no weights that fit: {reason}. Train the reranker again with this version: "
+        "python -m training rerank PIPELINE CORPUS OUTPUT"
+    )
+
 
 class Warnings(metaclass=Coded):
     """What deserves a look but stops nothing."""

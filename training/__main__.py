@@ -24,6 +24,7 @@ from training.kb import kb_cli
 from training.pairs import export_pairs_cli, pairs_cli
 from training.preprocess.cli import preprocess_cli
 from training.report import report_cli
+from training.rerank.cli import rerank_cli
 from training.shrink.cli import shrink_cli
 from training.tasks.cli import app as tasks
 
@@ -57,6 +58,7 @@ app.command("card")(card_cli)
 app.command("pairs")(pairs_cli)
 app.command("export-pairs")(export_pairs_cli)
 app.command("report")(report_cli)
+app.command("rerank")(rerank_cli)
 app.add_typer(tasks, name="tasks")
 
 

@@ -180,6 +180,18 @@ class Errors(KbErrors):
         "None of {count} documents has an entity, so there is nothing to train a finder on. Write "
         "them with `python -m training corpus CORPUS OUT --spacy FILE.spacy`."
     )
+    T370 = (
+        "{path} is no file of candidates. Remove it, or give another with --candidates; it is made "
+        "anew."
+    )
+    T371 = (
+        "No mention of {name} has a place in a text and a concept, so there is no context to learn "
+        "from. Give a corpus with documents and offsets."
+    )
+    T372 = (
+        "{name}: {count} of {mentions} mentions have the gold concept among several candidates; "
+        "{least} are needed. Give a larger corpus, with the ids of the knowledge base."
+    )
     T401 = "Cannot download {name}: {reason}."
     T402 = (
         "{name}: no answer after {tries} tries. What came is kept ({path}); run the same command "

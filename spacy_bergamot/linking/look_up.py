@@ -1,5 +1,7 @@
 """What a linker looks up: the mentions of a document in normal form, abbreviations resolved."""
 
+from collections.abc import Sequence
+
 from spacy.tokens import Doc, Span
 
 from spacy_bergamot.languages import languages_of
@@ -32,8 +34,18 @@ class LookUp:
             return []
         text = doc.text  # made of the tokens at every call
         languages = languages_of(doc.user_data.get("language") or doc.lang_)
+        places = [(span.start_char, span.end_char, span.label_) for span in spans]
+        return self.at(places, text, languages)
+
+    def at(
+        self, places: Sequence[tuple[int, int, str]], text: str, languages: list[str]
+    ) -> list[Mention]:
+        """Return what is looked up for mentions at places of a text.
+
+        places: Start, end (characters) and label of each.
+        languages (list[str]): Of the text, one at least.
+        """
         forms = self._short_forms(text, languages)
-        places = ((span.start_char, span.end_char, span.label_) for span in spans)
         return [_mention(text, *place, forms, languages[0]) for place in places]
 
     def mention(self, text: str, label: str, *, context: str, language: str) -> Mention:

@@ -41,6 +41,9 @@ class TrainedReranker(Protocol):
     def opened(self, folder: Path, *, index: str) -> Reranker:
         """Return the reranker with what `folder` holds.
 
+        Where that has an attribute `generator`, it is refused for settings whose `generation` is
+        another.
+
         index (str): Fingerprint of the alias index that candidates come from.
         RAISES (BergamotError): If the files are damaged, or were made for something else.
         """

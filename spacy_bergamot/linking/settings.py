@@ -89,6 +89,20 @@ class LinkerSettings:
                 raise BergamotError(Errors.B037, setting=setting, value=value, least=least)
 
     @property
+    def generation(self) -> str:
+        """What candidates come from, in words."""
+        return _plain(self.generator)
+
+    @property
     def scoring(self) -> str:
         """What scores depend on, in words: a calibration holds for it alone."""
-        return re.sub(r" at 0x[0-9a-f]+", "", f"{self.generator!r}, reranked by {self.rerank!r}")
+        return self.scored_by(self.rerank)
+
+    def scored_by(self, reranker: Reranker | TrainedReranker | None) -> str:
+        """The same with a reranker that has what it learned."""
+        return f"{self.generation}, reranked by {_plain(reranker)}"
+
+
+def _plain(value: object) -> str:
+    """Return a repr without the place in memory that Python's own has."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))

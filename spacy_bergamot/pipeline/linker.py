@@ -271,7 +271,7 @@ class BergamotLinker(Pipe):
         """
         parts, bundle = self.parts, FileBundle.temporary()
         made = Calibration.fit(candidates, golds, parts.groups, precision=precision)
-        made.save(bundle.path, index=parts.index.fingerprint, scoring=self.settings.scoring)
+        made.save(bundle.path, index=parts.index.fingerprint, scoring=parts.scoring)
         self.set_parts(parts.with_part(CALIBRATION, bundle, self.settings))
         return made.report
 

@@ -41,6 +41,7 @@ class LinkerParts:
     encoder (TextEncoder), index (AliasIndex), changes (Changes | None), calibration
         (Calibration | None), reranker (Reranker | None), kb (KnowledgeBase), generator: What reads
         them.
+    scoring (str): What scores depend on, in words.
     """
 
     def __init__(
@@ -61,14 +62,15 @@ class LinkerParts:
         self.changes = None
         if CHANGES in paths:
             self.changes = Changes.open(paths[CHANGES], self.index, **checks)
+        self.reranker = _reranker(settings, paths.get(RERANKER), self.index, name)
+        self.scoring = settings.scored_by(self.reranker)
         self.calibration = None
         if CALIBRATION in paths:
             self.calibration = Calibration.open(
-                paths[CALIBRATION], index=self.index.fingerprint, scoring=settings.scoring
+                paths[CALIBRATION], index=self.index.fingerprint, scoring=self.scoring
             )
         elif settings.min_probability is not None:
             raise BergamotError(Errors.B055, name=name)
-        self.reranker = _reranker(settings, paths.get(RERANKER), self.index, name)
         self.kb = KnowledgeBase(self.index, self.changes)
         self.groups = Groups(*self.kb.tables)
         settings.allowed.check(*self.kb.tables, name=name)
@@ -202,13 +204,20 @@ class LinkerParts:
 def _reranker(
     settings: LinkerSettings, folder: Path | None, index: AliasIndex, name: str
 ) -> Reranker | None:
-    """Return the reranker, with its files if it has learned. RAISES (BergamotError): B146."""
+    """Return the reranker, with its files if it has learned.
+
+    RAISES (BergamotError): B146 without its files, B148 if it has learned with other generators.
+    """
     rerank = settings.rerank
     if rerank is None or not hasattr(rerank, "opened"):
         return rerank
     if folder is None:
         raise BergamotError(Errors.B146, name=name)
-    return rerank.opened(folder, index=index.fingerprint)
+    opened = rerank.opened(folder, index=index.fingerprint)
+    trained = getattr(opened, "generator", settings.generation)
+    if trained != settings.generation:
+        raise BergamotError(Errors.B148, name=name, trained=trained, found=settings.generation)
+    return opened
 
 
 def _opened(

@@ -1,0 +1,127 @@
+"""Learn to rerank: from candidates of gold mentions to the folder of a learned mix."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from spacy_bergamot.linking.calibration import expected_calibration_error
+from spacy_bergamot.linking.features import Seen, features_of
+from spacy_bergamot.linking.profiles import Profiles
+from training.errors import BergamotError, Errors
+from training.evaluate.statistics import bootstrap_interval, compare
+from training.preprocess.hashing import string_hashes, uniform
+from training.rerank.candidates import Asked, Document
+from training.rerank.fit import Choices, fit, named
+
+if TYPE_CHECKING:
+    from spacy_bergamot.pipeline.linker import BergamotLinker
+
+STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+LEAST = 20
+"""Mentions, with several candidates and the gold one among them, below which nothing is learned."""
+
+
+class Observed(NamedTuple):
+    """Mentions that have candidates, and their documents.
+
+    counted (bool (n,)): Whether the knowledge base shows the gold, so that Acc@1 counts it.
+    """
+
+    seen: list[Seen]
+    right: list[np.ndarray]
+    documents: np.ndarray
+    counted: np.ndarray
+
+    def choices(self, rows: np.ndarray) -> Choices:
+        """Return some mentions as alternatives."""
+        return Choices.of([self.seen[row] for row in rows], [self.right[row] for row in rows])
+
+
+def train(linker: "BergamotLinker", asked: Asked, output: Path, *, dev: float) -> dict[str, Any]:
+    """Learn weights and write the folder.
+
+    The strength of the penalty is the one with the smallest loss on the development part, which the
+    report is of; the weights that are written are then fitted to all documents.
+
+    dev (float): Share of the documents that are the development part, drawn by their names.
+    RETURNS (dict): The report, which mix.json has too.
+    RAISES (BergamotError): T107 for a share, T372 if there is too little to learn from.
+    """
+    if not 0 < dev < 1:
+        raise BergamotError(Errors.T107, name="--dev", value=dev)
+    generators = sorted({key for of in asked.documents for found in of.candidates
+                         for one in found for key in one.scores})  # fmt: skip
+    observed = observe(asked.documents, Profiles(linker.kb), generators)
+    names = pa.array([asked.documents[of].name for of in observed.documents], pa.large_string())
+    held = np.asarray(uniform(string_hashes(names))) < dev
+    parts = {"train": np.flatnonzero(~held), "dev": np.flatnonzero(held)}
+    for name, rows in parts.items():
+        useful = sum(len(observed.right[row]) > 1 and observed.right[row].any() for row in rows)
+        if useful < LEAST:
+            facts = {"count": useful, "mentions": len(rows), "least": LEAST}
+            raise BergamotError(Errors.T372, name=f"The {name} part", **facts)
+    train_part, dev_part = (observed.choices(rows) for rows in parts.values())
+    tried = {strength: fit(train_part, strength) for strength in STRENGTHS}
+    losses = {strength: dev_part.loss(weights) for strength, weights in tried.items()}
+    best = min(losses, key=lambda strength: losses[strength])
+    report = {
+        "counts": asked.facts["counts"],
+        "documents": len(asked.documents),
+        "strength": best,
+        "losses": {str(strength): round(loss, 5) for strength, loss in losses.items()},
+        "dev": measure(observed, parts["dev"], dev_part, tried[best]),
+    }
+    every = np.arange(len(observed.seen))
+    weights = named(fit(observed.choices(every), best), generators)
+    weights.report.update(report)
+    weights.save(output, index=asked.facts["index"], generator=asked.facts["generator"])
+    return report
+
+
+def observe(
+    documents: Sequence[Document], profiles: Profiles, generators: Sequence[str]
+) -> Observed:
+    """Return what is seen of the mentions that have candidates."""
+    seen, right, owners, counted = [], [], [], []
+    for number, document in enumerate(documents):
+        features = features_of(document.mentions, document.candidates, profiles, generators)
+        for one, found, gold in zip(features, document.candidates, document.golds, strict=True):
+            if found:
+                seen.append(one)
+                among = [c.concept_id in gold.concepts and gold.is_known for c in found]
+                right.append(np.array(among, dtype=bool))
+                owners.append(number)
+                counted.append(gold.is_known)
+    return Observed(seen, right, np.array(owners), np.array(counted, dtype=bool))
+
+
+def measure(
+    observed: Observed, rows: np.ndarray, choices: Choices, weights: np.ndarray
+) -> dict[str, Any]:
+    """Return Acc@1 before and after with intervals over documents, in percent, and the calibration
+    error of the best candidates' probabilities."""
+    counted = observed.counted[rows]
+    documents = observed.documents[rows][counted]
+    probabilities = np.split(choices.probabilities(weights), choices.starts[1:])
+    best = [int(p[:-1].argmax()) for p in probabilities]
+    after = np.array([observed.right[r][at] for r, at in zip(rows, best, strict=True)])
+    before = np.array([observed.right[row][0] for row in rows])
+    sure = np.array([p[at] for p, at in zip(probabilities, best, strict=True)])
+    nil = np.array([p[-1] > p[at] for p, at in zip(probabilities, best, strict=True)])
+    systems = {"before": before, "after": after, "after_with_nil": after & ~nil}
+    return {
+        "mentions": int(counted.sum()),
+        **{f"acc@1_{name}": _with_interval(hits[counted], documents)
+           for name, hits in systems.items()},
+        "gain": {key: round(value, 4) for key, value in
+                 compare(after[counted], before[counted], documents).items()},
+        "ece": round(expected_calibration_error(sure, after.astype(float)), 4),
+    }  # fmt: skip
+
+
+def _with_interval(hits: np.ndarray, documents: np.ndarray) -> list[float]:
+    low, high = bootstrap_interval(hits, documents)
+    return [round(100 * float(value), 2) for value in (hits.mean(), low, high)]
