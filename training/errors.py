@@ -192,6 +192,10 @@ class Errors(KbErrors):
         "{name}: {count} of {mentions} mentions have the gold concept among several candidates; "
         "{least} are needed. Give a larger corpus, with the ids of the knowledge base."
     )
+    T373 = (
+        "With {share} of its concepts hidden, a half of {path} has no mention that is NIL. Raise "
+        "--remove-concepts, change --seed, or give a larger corpus."
+    )
     T401 = "Cannot download {name}: {reason}."
     T402 = (
         "{name}: no answer after {tries} tries. What came is kept ({path}); run the same command "

@@ -106,7 +106,7 @@ def _rows(mention: Mention, found: list[Candidate], document: _Document) -> list
     for rank, (candidate, profile) in enumerate(zip(found, profiles, strict=True)):
         alias = normalize(candidate.alias)
         alias_grams = _grams(alias)
-        before, behind = profiles[:rank], profiles[rank + 1 :]
+        before = profiles[:rank]
         rows.append(
             [
                 candidate.score,

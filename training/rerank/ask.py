@@ -5,19 +5,22 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.look_up import LookUp
 from spacy_bergamot.linking.mention import Mention
+from spacy_bergamot.pipeline.pipelines import FACTORY
 from training.corpora.registry import read_corpus
 from training.corpora.schema import Corpus
 from training.errors import BergamotError, Errors
 from training.rerank.candidates import Asked, Document, Gold
 
 if TYPE_CHECKING:
+    from spacy.language import Language
+
     from spacy_bergamot.pipeline.linker import BergamotLinker
 
 VERSION = 1
@@ -30,6 +33,14 @@ class _Read(NamedTuple):
     name: str
     mentions: list[Mention]
     golds: list[frozenset[str]]
+
+
+def linker_of(nlp: "Language", path: str) -> "BergamotLinker":
+    """Return a pipeline's linker. RAISES (BergamotError): T142 if it has none."""
+    names = [name for name, factory in nlp.pipe_factories.items() if factory == FACTORY]
+    if not names:
+        raise BergamotError(Errors.T142, path=path, pipes=", ".join(nlp.pipe_names))
+    return cast("BergamotLinker", nlp.get_pipe(names[0]))
 
 
 def read_documents(path: Path) -> Corpus:

@@ -1,19 +1,13 @@
 """`python -m training rerank`: learn which candidate of a mention its context means."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
-from spacy_bergamot.pipeline.pipelines import FACTORY, find_pipeline, load_pipeline
-from training.errors import BergamotError, Errors
-from training.rerank.ask import ask, read_documents
+from spacy_bergamot.pipeline.pipelines import find_pipeline, load_pipeline
+from training.rerank.ask import ask, linker_of, read_documents
 from training.rerank.run import train
-
-if TYPE_CHECKING:
-    from spacy.language import Language
-
-    from spacy_bergamot.pipeline.linker import BergamotLinker
 
 
 def rerank_cli(
@@ -57,14 +51,6 @@ def rerank_cli(
     )
     report = train(linker, asked, output, dev=dev)
     typer.echo(render(report))
-
-
-def linker_of(nlp: "Language", path: str) -> "BergamotLinker":
-    """Return a pipeline's linker. RAISES (BergamotError): T142 if it has none."""
-    names = [name for name, factory in nlp.pipe_factories.items() if factory == FACTORY]
-    if not names:
-        raise BergamotError(Errors.T142, path=path, pipes=", ".join(nlp.pipe_names))
-    return cast("BergamotLinker", nlp.get_pipe(names[0]))
 
 
 def render(report: dict[str, Any]) -> str:
