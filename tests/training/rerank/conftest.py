@@ -13,7 +13,11 @@ from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
 from spacy_bergamot.pipeline.loaders import alias_index, language_model
 from tests.spacy_bergamot.conftest import write_lm
 
-NAMES = ["cold", "depression", "discharge", "culture", "tic", "stroke", "growth", "crisis"]
+NAMES = [
+    "cold", "depression", "discharge", "culture", "tic", "stroke", "growth", "crisis",
+    "labour", "mole", "shock", "cast", "tear", "wound", "strain", "plaque",
+    "shunt", "relapse", "lesion", "spasm", "crown", "graft", "drain", "seizure",
+]  # fmt: skip
 SENSES = {"A": "nurse ward hospital", "B": "river winter mountain"}
 CONCEPTS = {
     f"{sense}{number:02}": (name, f"A {name} of {words}.")
@@ -97,5 +101,5 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Documents to learn from."""
     nlp = spacy.blank("en")
     path = tmp_path_factory.mktemp("corpus") / "train.spacy"
-    DocBin(docs=documents(nlp, range(100)), store_user_data=True).to_disk(path)
+    DocBin(docs=documents(nlp, range(96)), store_user_data=True).to_disk(path)
     return path

@@ -1,8 +1,9 @@
-"""A learned mix tells homonyms apart by their context, and is a part of the pipeline like others."""
+"""A learned mix tells homonyms apart by their context, and is a part of the pipeline."""
 
 import json
 import pickle
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from spacy_bergamot.cli import bergamot
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.linking.learned_mix import Weights
 from tests.training.rerank.conftest import documents
 from training.__main__ import app
 from training.rerank.candidates import Asked
@@ -43,7 +45,7 @@ def reranked(pipeline: Path, mix: Path, tmp_path_factory: pytest.TempPathFactory
     return output
 
 
-def links(nlp: Language, numbers: range = range(200, 240)) -> list[tuple[str, list]]:
+def links(nlp: Language, numbers: range = range(200, 248)) -> list[tuple[str, list]]:
     """Return the gold concept of every new document, and its candidates with scores."""
     docs = documents(nlp, numbers)
     golds = [doc.ents[0].kb_id_ for doc in docs]
@@ -85,7 +87,8 @@ def test_saved_pickled_and_spawned_pipelines_give_equal_scores(reranked: Path, t
     assert links(spacy.load(tmp_path / "again")) == expected
     assert links(pickle.loads(pickle.dumps(nlp))) == expected
     copy = spacy.blank("en")
-    copy.add_pipe("bergamot_linker", config=nlp.get_pipe_config("bergamot_linker"))
+    config = {**nlp.get_pipe_config("bergamot_linker")}
+    copy.add_pipe(config.pop("factory"), config=config)
     assert links(copy.from_bytes(nlp.to_bytes())) == expected
     docs = documents(nlp, range(200, 204))
     spawned = [doc.ents[0]._.candidates for doc in nlp.pipe(docs, n_process=2, batch_size=2)]
@@ -133,7 +136,7 @@ def test_the_report_says_what_is_gained_and_what_no_ranking_can_reach(
     pipeline: Path, tmp_path: Path
 ):
     nlp = spacy.blank("en")
-    docs = documents(nlp, range(100))
+    docs = documents(nlp, range(96))
     for doc, concept in zip(docs, ("X99", "A03", "NIL", "A00+B00"), strict=False):
         (ent,) = doc.ents
         ent.kb_id_ = concept
@@ -143,7 +146,7 @@ def test_the_report_says_what_is_gained_and_what_no_ranking_can_reach(
     shown = trained(pipeline, tmp_path / "odd.spacy", tmp_path / "mix")
     report = json.loads((tmp_path / "mix/mix.json").read_text())["report"]
     counts = report["counts"]
-    assert counts["mentions"] == 199
+    assert counts["mentions"] == 191
     assert counts["several concepts together"] == 1
     assert counts["gold that the knowledge base lacks"] == 1
     assert counts["gold that the candidates lack"] == 1
@@ -157,30 +160,21 @@ def test_the_report_says_what_is_gained_and_what_no_ranking_can_reach(
 
 
 def test_a_mix_of_another_index_or_of_other_generators_is_refused(
-    make_pipeline, mix: Path, reranked: Path, tmp_path: Path
+    make_pipeline: Callable[..., Path], mix: Path, reranked: Path, tmp_path: Path
 ):
     config = {"components": {"bergamot_linker": {"generator": {"agreement": 0.5}}}}
     with pytest.raises(BergamotError, match=r"B148.*agreement=0\.5"):
         spacy.load(reranked, config=config)
-    manifest = mix / "manifest.json"
     other = tmp_path / "other"
-    other.mkdir()
-    for file in mix.iterdir():
-        (other / file.name).write_bytes(file.read_bytes())
-    from spacy_bergamot.linking.learned_mix import Weights
-
     Weights.read(mix).save(other, index="another", generator="one")
     plain = make_pipeline(tmp_path / "plain")
     result = runner.invoke(bergamot, ["rerank", str(plain), str(other), str(tmp_path / "out")])
     assert result.exit_code == 1
     assert "B147" in result.output
     assert not (tmp_path / "out").exists()
-    assert manifest.is_file()
 
 
 def test_a_damaged_mix_is_refused(mix: Path, pipeline: Path, tmp_path: Path):
-    from spacy_bergamot.linking.learned_mix import Weights
-
     for number, change in enumerate(
         (
             lambda facts: facts["candidate"].pop("label"),
@@ -203,12 +197,12 @@ def test_a_damaged_mix_is_refused(mix: Path, pipeline: Path, tmp_path: Path):
 
 
 def test_a_calibration_of_other_scores_is_left_out(
-    make_pipeline, mix: Path, corpus: Path, tmp_path: Path
+    make_pipeline: Callable[..., Path], mix: Path, corpus: Path, tmp_path: Path
 ):
     plain, calibrated, output = (tmp_path / name for name in ("plain", "calibrated", "out"))
     make_pipeline(plain)
     arguments = ["calibrate", str(plain), str(corpus), str(calibrated)]
-    assert runner.invoke(bergamot, arguments).exit_code == 0
+    assert (result := runner.invoke(bergamot, arguments)).exit_code == 0, result.output
     result = runner.invoke(bergamot, ["rerank", str(calibrated), str(mix), str(output)])
     assert "calibrate it again" in result.output
     assert not (output / "bergamot_linker/calibration").exists()
@@ -228,3 +222,32 @@ def test_too_little_to_learn_from_is_said(pipeline: Path, tmp_path: Path):
     DocBin(docs=[plain], store_user_data=True).to_disk(tmp_path / "none.spacy")
     with pytest.raises(BergamotError, match="T371"):
         trained(pipeline, tmp_path / "none.spacy", tmp_path / "mix")
+
+
+def test_concepts_are_hidden_and_nil_is_measured(reranked: Path, corpus: Path, tmp_path: Path):
+    output = tmp_path / "nil.json"
+    arguments = ["evaluate-links", str(reranked), str(corpus), str(output)]
+    shown = runner.invoke(app, [*arguments, "--remove-concepts", "0.3"], catch_exceptions=False)
+    assert shown.exit_code == 0, shown.output
+    scores = json.loads(output.read_text())
+    assert scores["counts"]["hidden"] == pytest.approx(0.3 * 192, abs=8)
+    assert 0 < scores["nils"] < scores["mentions"] < scores["counts"]["mentions"]
+    assert scores["linked"]["0.5"] >= scores["linked"]["1"]
+    for key in ("nil", "nil_as_set"):
+        value, low, high = scores[key]["f1"]
+        assert 0 <= low <= value <= high <= 100
+    assert "of the gold concepts hidden, seed 0" in shown.output
+    again = tmp_path / "again.json"
+    arguments[-1] = str(again)
+    runner.invoke(app, [*arguments, "--remove-concepts", "0.3"], catch_exceptions=False)
+    assert again.read_bytes() == output.read_bytes()
+    runner.invoke(app, [*arguments, "--remove-concepts", "0.3", "--seed", "1"])
+    assert again.read_bytes() != output.read_bytes()
+    with pytest.raises(BergamotError, match="T107"):
+        runner.invoke(app, [*arguments, "--remove-concepts", "1.5"], catch_exceptions=False)
+
+
+def test_hidden_concepts_teach_nil(pipeline: Path, corpus: Path, tmp_path: Path):
+    trained(pipeline, corpus, tmp_path / "mix", "--remove-concepts", "0.3")
+    report = json.loads((tmp_path / "mix/mix.json").read_text())["report"]
+    assert report["counts"]["hidden"] > 30
