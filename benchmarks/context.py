@@ -16,6 +16,7 @@ import argparse
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
-from spacy_bergamot.linking.calibration import expected_calibration_error
+from spacy_bergamot.linking.calibration import Calibration, expected_calibration_error
+from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.learned_mix import LearnedMix
 from spacy_bergamot.linking.rerank import CoherenceReranker, PriorReranker, Reranker
 from spacy_bergamot.pipeline.linker import BergamotLinker
@@ -34,6 +36,7 @@ from training.rerank.ask import ask, linker_of, read_documents
 from training.rerank.candidates import Asked, Document
 from training.rerank.run import train
 
+Weigh = Callable[[list[Candidate]], list[Candidate]]
 PRIORS = (0.005, 0.01, 0.02, 0.05, 0.1)
 COHERENCES = (0.02, 0.05, 0.1, 0.2, 0.4)
 
@@ -80,7 +83,27 @@ def main() -> None:
         weights[name] = max(scored, key=lambda weight: scored[weight])
         results[name] = measure(test.documents, kind(weights[name]), kb)
     results["learned mix"] = measure(test.documents, mix, kb)
-    show(results, weights)
+    calibration = calibrated(linker, tune, mix)
+    errors = {
+        "ece": of_scores(results["learned mix"]),
+        "ece_calibrated": of_scores(measure(test.documents, mix, kb, calibration)),
+    }
+    show(results, weights, errors)
+
+
+def calibrated(linker: BergamotLinker, asked: Asked, rerank: Reranker) -> Weigh:
+    """Return what gives candidates the probabilities that are fitted to reranked documents."""
+    groups = linker.parts.groups
+    found = [one for of in asked.documents for one in rerank(of.mentions, of.candidates, linker.kb)]
+    golds = [gold.concepts for of in asked.documents for gold in of.golds]
+    made = Calibration.fit(found, golds, groups)
+    return lambda candidates: made(candidates, groups)
+
+
+def of_scores(measured: Measured) -> float:
+    """Return the calibration error of the best candidates' probabilities."""
+    sure = np.clip(measured.sure, 0, 1)
+    return round(expected_calibration_error(sure, measured.first.astype(float)), 4)
 
 
 def unresolved(linker: BergamotLinker, asked: Asked) -> list[Document]:
@@ -97,8 +120,13 @@ def unresolved(linker: BergamotLinker, asked: Asked) -> list[Document]:
     return documents
 
 
-def measure(documents: list[Document], rerank: Reranker | None, kb: KnowledgeBase) -> Measured:
-    """Rerank, and compare with the gold."""
+def measure(
+    documents: list[Document],
+    rerank: Reranker | None,
+    kb: KnowledgeBase,
+    weigh: Weigh | None = None,
+) -> Measured:
+    """Rerank, and compare with the gold. weigh (Weigh | None): Adds probabilities."""
     rows = []
     started = time.perf_counter()
     ranked = [
@@ -109,14 +137,15 @@ def measure(documents: list[Document], rerank: Reranker | None, kb: KnowledgeBas
         for candidates, gold in zip(found, document.golds, strict=True):
             if gold.is_known:
                 right = [one.concept_id in gold.concepts for one in candidates[:5]]
-                sure = candidates[0].score if candidates else 0.0
+                best = (weigh(candidates) if weigh else candidates)[:1]
+                sure = (best[0].probability or best[0].score) if best else 0.0
                 rows.append((any(right[:1]), any(right), number, sure))
     first, fifth, owners, sure = map(np.array, zip(*rows, strict=True))
     count = sum(len(document.mentions) for document in documents)
     return Measured(first, fifth, owners, sure, 1000 * seconds / count)
 
 
-def show(results: dict[str, Measured], weights: dict[str, float]) -> None:
+def show(results: dict[str, Measured], weights: dict[str, float], errors: dict[str, float]) -> None:
     base = results["abbreviations"]
     print(
         f"{'':15}{'weight':>8}{'Acc@1':>8}{'95 %':>15}{'Acc@5':>8}{'gain':>8}{'95 %':>17}{'ms':>8}"
@@ -142,10 +171,8 @@ def show(results: dict[str, Measured], weights: dict[str, float]) -> None:
             "mcnemar_p": float(f"{gain['mcnemar_p']:.2g}"),
             "ms": round(one.milliseconds, 3),
         }
-    mix = results["learned mix"]
-    error = expected_calibration_error(np.clip(mix.sure, 0, 1), mix.first.astype(float))
-    figures["learned mix"]["ece"] = round(error, 4)
-    print(f"expected calibration error of the learned mix: {error:.4f}")
+    figures["learned mix"] |= errors
+    print(f"expected calibration error of the learned mix: {errors}")
     print(json.dumps(figures))
 
 
