@@ -82,7 +82,6 @@ class _Document:
             if mention.text not in self.meant:
                 top = found[:_WIDTH]
                 self.meant[mention.text] = [(profiles[c.concept_id], c.score) for c in top]
-        self.words = words_of(mentions[0].context, mentions[0].language) if mentions else None
 
     def support(self, mention: Mention, profile: Profile) -> tuple[float, float, float]:
         """Return the mean, over the other mentions, of the best score of a concept that is related

@@ -72,8 +72,8 @@ class Weights:
             raise BergamotError(Errors.B149, path=path / _FILE, reason=repr(reason)) from None
         for kind, names in (("candidate", FEATURES), ("nil", OF_NIL)):
             if unlike := weights[kind].keys() ^ set(names):
-                reason = f"the features differ by {', '.join(sorted(unlike))}"
-                raise BergamotError(Errors.B149, path=path / _FILE, reason=reason)
+                what = f"the features differ by {', '.join(sorted(unlike))}"
+                raise BergamotError(Errors.B149, path=path / _FILE, reason=what)
         if not all(np.isfinite(value) for of in weights.values() for value in of.values()):
             raise BergamotError(Errors.B149, path=path / _FILE, reason="a weight is no number")
         return cls(**weights, report=report)

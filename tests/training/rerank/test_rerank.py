@@ -3,6 +3,8 @@
 import json
 import pickle
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from tests.training.rerank.conftest import documents
 from training.__main__ import app
 from training.rerank.candidates import Asked
 
+ROOT = Path(__file__).parents[3]
 runner = CliRunner()
 
 
@@ -55,6 +58,15 @@ def links(nlp: Language, numbers: range = range(200, 248)) -> list[tuple[str, li
     linked = nlp.get_pipe("bergamot_linker").pipe(docs)
     found = [[(c["concept_id"], c["score"]) for c in doc.ents[0]._.candidates] for doc in linked]
     return list(zip(golds, found, strict=True))
+
+
+def write_with(path: Path, concepts: list[str]) -> None:
+    """Write the documents with other concepts in the first ones."""
+    docs = documents(spacy.blank("en"), range(96))
+    for doc, concept in zip(docs, concepts, strict=False):
+        for token in doc.ents[0]:
+            token.ent_kb_id_ = concept
+    DocBin(docs=docs, store_user_data=True).to_disk(path)
 
 
 def accuracy(found: list[tuple[str, list]]) -> float:
@@ -135,14 +147,7 @@ def test_a_second_run_reads_the_candidates_and_writes_the_same(
 def test_the_report_says_what_is_gained_and_what_no_ranking_can_reach(
     pipeline: Path, tmp_path: Path
 ):
-    nlp = spacy.blank("en")
-    docs = documents(nlp, range(96))
-    for doc, concept in zip(docs, ("X99", "A03", "NIL", "A00+B00"), strict=False):
-        (ent,) = doc.ents
-        ent.kb_id_ = concept
-        for token in ent:
-            token.ent_kb_id_ = concept
-    DocBin(docs=docs, store_user_data=True).to_disk(tmp_path / "odd.spacy")
+    write_with(tmp_path / "odd.spacy", ["X99", "A03", "NIL", "A00+B00"])
     shown = trained(pipeline, tmp_path / "odd.spacy", tmp_path / "mix")
     report = json.loads((tmp_path / "mix/mix.json").read_text())["report"]
     counts = report["counts"]
@@ -207,9 +212,13 @@ def test_a_calibration_of_other_scores_is_left_out(
     assert "calibrate it again" in result.output
     assert not (output / "bergamot_linker/calibration").exists()
     assert spacy.load(output).get_pipe("bergamot_linker").settings.min_probability is None
-    again = runner.invoke(bergamot, ["calibrate", str(output), str(corpus), str(tmp_path / "c")])
+    write_with(tmp_path / "some_wrong.spacy", ["X99"] * 20)
+    arguments = ["calibrate", str(output), str(tmp_path / "some_wrong.spacy"), str(tmp_path / "c")]
+    again = runner.invoke(bergamot, arguments)
     assert again.exit_code == 0, again.output
-    assert accuracy(links(spacy.load(tmp_path / "c"))) > 0.95
+    nlp = spacy.load(tmp_path / "c")
+    assert accuracy(links(nlp)) > 0.95
+    assert nlp.get_pipe("bergamot_linker").parts.calibration is not None
 
 
 def test_too_little_to_learn_from_is_said(pipeline: Path, tmp_path: Path):
@@ -232,7 +241,7 @@ def test_concepts_are_hidden_and_nil_is_measured(reranked: Path, corpus: Path, t
     scores = json.loads(output.read_text())
     assert scores["counts"]["hidden"] == pytest.approx(0.3 * 192, abs=8)
     assert 0 < scores["nils"] < scores["mentions"] < scores["counts"]["mentions"]
-    assert scores["linked"]["0.5"] >= scores["linked"]["1"]
+    assert set(scores["linked"]) == {"0.5", "0.6", "0.7", "0.8", "0.9", "1"}
     for key in ("nil", "nil_as_set"):
         value, low, high = scores[key]["f1"]
         assert 0 <= low <= value <= high <= 100
@@ -245,6 +254,19 @@ def test_concepts_are_hidden_and_nil_is_measured(reranked: Path, corpus: Path, t
     assert again.read_bytes() != output.read_bytes()
     with pytest.raises(BergamotError, match="T107"):
         runner.invoke(app, [*arguments, "--remove-concepts", "1.5"], catch_exceptions=False)
+
+
+def test_the_benchmark_compares_rerankers_with_paired_intervals(pipeline: Path, corpus: Path):
+    command = [sys.executable, "-m", "benchmarks.context", *map(str, (pipeline, corpus, corpus))]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout.splitlines()[-1])
+    assert list(found) == ["none", "abbreviations", "prior", "coherence", "learned mix"]
+    mix = found["learned mix"]
+    assert found["none"]["acc_1"] == 50 < mix["acc_1"]
+    assert 0 < mix["gain_low"] <= mix["gain"] <= mix["gain_high"]
+    assert mix["ms"] > 0
+    assert 0 <= mix["ece"] <= 1
 
 
 def test_hidden_concepts_teach_nil(pipeline: Path, corpus: Path, tmp_path: Path):
