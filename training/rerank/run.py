@@ -19,7 +19,7 @@ from training.rerank.fit import Choices, fit, named
 if TYPE_CHECKING:
     from spacy_bergamot.pipeline.linker import BergamotLinker
 
-STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 LEAST = 20
 """Mentions, with several candidates and the gold one among them, below which nothing is learned."""
 
@@ -116,8 +116,10 @@ def measure(
         "mentions": int(counted.sum()),
         **{f"acc@1_{name}": _with_interval(hits[counted], documents)
            for name, hits in systems.items()},
-        "gain": {key: round(value, 4) for key, value in
-                 compare(after[counted], before[counted], documents).items()},
+        "gain": {
+            key: float(f"{value:.5g}")
+            for key, value in compare(after[counted], before[counted], documents).items()
+        },
         "ece": round(expected_calibration_error(sure, after.astype(float)), 4),
     }  # fmt: skip
 

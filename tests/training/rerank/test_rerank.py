@@ -256,8 +256,12 @@ def test_concepts_are_hidden_and_nil_is_measured(reranked: Path, corpus: Path, t
         runner.invoke(app, [*arguments, "--remove-concepts", "1.5"], catch_exceptions=False)
 
 
-def test_the_benchmark_compares_rerankers_with_paired_intervals(pipeline: Path, corpus: Path):
-    command = [sys.executable, "-m", "benchmarks.context", *map(str, (pipeline, corpus, corpus))]
+def test_the_benchmark_compares_rerankers_with_paired_intervals(
+    pipeline: Path, corpus: Path, tmp_path: Path
+):
+    write_with(tmp_path / "tune.spacy", ["X99"] * 20)
+    files = map(str, (pipeline, tmp_path / "tune.spacy", corpus))
+    command = [sys.executable, "-m", "benchmarks.context", *files]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout.splitlines()[-1])
