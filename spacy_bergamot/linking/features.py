@@ -81,7 +81,9 @@ class _Document:
             self.counts[mention.text] = self.counts.get(mention.text, 0) + 1
             if mention.text not in self.meant:
                 top = found[:_WIDTH]
-                self.meant[mention.text] = [(profiles[c.concept_id], c.score) for c in top]
+                language = lat(mention.language)
+                meant = [(profiles.of(c.concept_id, language), c.score) for c in top]
+                self.meant[mention.text] = meant
 
     def support(self, mention: Mention, profile: Profile) -> tuple[float, float, float]:
         """Return the mean, over the other mentions, of the best score of a concept that is related
@@ -98,9 +100,9 @@ class _Document:
 def _rows(mention: Mention, found: list[Candidate], document: _Document) -> list[list[float]]:
     surface = normalize(mention.surface)
     grams, long_grams = _grams(surface), _grams(normalize(mention.long_form or mention.surface))
-    around = _around(mention)
     language = lat(mention.language)
-    profiles = [document.profiles[candidate.concept_id] for candidate in found]
+    own, around = words_of([mention.text], language), _around(mention, language)
+    profiles = [document.profiles.of(candidate.concept_id, language) for candidate in found]
     rows = []
     for rank, (candidate, profile) in enumerate(zip(found, profiles, strict=True)):
         alias = normalize(candidate.alias)
@@ -122,7 +124,7 @@ def _rows(mention: Mention, found: list[Candidate], document: _Document) -> list
                 np.log1p(profile.sources),
                 float(mention.label in profile.labels),
                 *document.support(mention, profile),
-                _overlap(around, profile.words - words_of(candidate.alias, candidate.language)),
+                _overlap(around, profile.words - own),
                 _overlap(around, profile.definition),
                 _overlap(around, profile.around),
                 float(any(other.is_above(profile) for other in before)),
@@ -139,10 +141,10 @@ def _of_nil(mention: Mention, found: list[Candidate], document: _Document) -> np
     return np.array([1.0, first, first - second, np.log1p(len(found)) / 4, float(exact), repeated])
 
 
-def _around(mention: Mention) -> Words:
+def _around(mention: Mention, language: str) -> Words:
     left = mention.context[max(0, mention.start - _AROUND) : mention.start]
     right = mention.context[mention.end : mention.end + _AROUND]
-    return words_of(left, mention.language) | words_of(right, mention.language)
+    return words_of([left, right], language)
 
 
 def _overlap(one: Words, other: Words) -> float:

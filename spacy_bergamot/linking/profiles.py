@@ -1,17 +1,18 @@
-"""What the knowledge base says of a concept, as far as a reranker reads it; remembered."""
+"""What the knowledge base says of a concept, as far as a reranker reads it; remembered.
 
-from collections.abc import Iterator
+Words are read as those of the document that they are compared with, of names in its language.
+"""
+
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.kb.concept_table import CHILD_RELATIONS, PARENT_RELATIONS, ConceptTable
-from spacy_bergamot.languages import lat
+from spacy_bergamot.languages import NO_LANGUAGE
 from spacy_bergamot.mentions.folding import folded_words
 from spacy_bergamot.mentions.language import stop_words
 from spacy_bergamot.mentions.units import lacks_spaces
@@ -70,13 +71,17 @@ class Profiles:
         self._graph = _Graph(kb.table)
         self._known = lru_cache(maxsize=_REMEMBERED)(self._read)
 
-    def __getitem__(self, concept_id: str) -> Profile:
-        return self._known(concept_id)
+    def of(self, concept_id: str, language: str) -> Profile:
+        """Return a concept of the knowledge base.
 
-    def _read(self, concept_id: str) -> Profile:
+        language (str): Of the document, as in MRCONSO.RRF; empty if unknown.
+        """
+        return self._known(concept_id, language)
+
+    def _read(self, concept_id: str, language: str) -> Profile:
         aliases = list(self._aliases(concept_id))
         names = frozenset(entry["alias"] for entry in aliases)
-        words = (words_of(entry["alias"], entry["language"]) for entry in aliases)
+        own = (e["alias"] for e in aliases if language in NO_LANGUAGE or e["language"] == language)
         facts = self.kb.name_and_types(concept_id)
         table = self.kb.table if concept_id in self.kb.table else self.kb.tables[-1]
         place, row = table.row(concept_id), self.kb.table.find(concept_id)
@@ -90,9 +95,9 @@ class Profiles:
             frozenset(map(normalize, names)),
             len({entry["source"] for entry in aliases}),
             frozenset(types["type"].to_pylist() + types["group"].to_pylist()),
-            frozenset().union(*words),
-            words_of(table.column("concepts", "definition")[place].as_py() or ""),
-            frozenset().union(*map(words_of, near)),
+            words_of(own, language),
+            words_of([table.column("concepts", "definition")[place].as_py() or ""], language),
+            words_of(near, language),
             -1 if row is None else row,
             relatives,
             below,
@@ -117,49 +122,47 @@ class _Graph:
     """The relations of a table as arrays."""
 
     def __init__(self, table: ConceptTable) -> None:
-        self._heads = table.keys("relations")
+        self._table = table
         self._tails = table.column("relations", "tail").to_numpy(zero_copy_only=False)
-        self._is_parent = _is_one_of(table, PARENT_RELATIONS)
-        self._is_child = _is_one_of(table, CHILD_RELATIONS)
+        rels = table.column("relations", "rel")
+        names = rels.dictionary.to_pylist() if len(rels) else []
+        self._codes = rels.indices.to_numpy() if len(rels) else self._tails
+        self._is_parent = np.array([name in PARENT_RELATIONS for name in names], dtype=bool)
+        self._is_child = np.array([name in CHILD_RELATIONS for name in names], dtype=bool)
 
     def of(self, row: int) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
         """Return the rows of a concept's relatives, children and ancestors."""
-        span = self._span(row)
-        tails = self._tails[span]
-        children = frozenset(tails[self._is_child[span]].tolist())
+        tails, codes = self._at(row)
+        children = frozenset(tails[self._is_child[codes]].tolist())
         return frozenset(tails.tolist()) - {row}, children - {row}, self._above(row)
 
     def _above(self, row: int) -> frozenset[int]:
         found, front = {row}, [row]
         while front and len(found) <= _ABOVE:
-            spans = map(self._span, front)
-            parents = (self._tails[span][self._is_parent[span]].tolist() for span in spans)
+            relations = map(self._at, front)
+            parents = (tails[self._is_parent[codes]].tolist() for tails, codes in relations)
             front = sorted(set(chain.from_iterable(parents)) - found)
             found.update(front)
         return frozenset(found - {row})
 
-    def _span(self, row: int) -> slice:
-        return slice(*np.searchsorted(self._heads, [row, row + 1]).tolist())
+    def _at(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        span = self._table.span_of("relations", row)
+        place = slice(span.start, span.stop)
+        return self._tails[place], self._codes[place]
 
 
-def words_of(text: str, language: str = "ENG") -> Words:
-    """Return the folded words of a text that are no stop words; of scripts without spaces, pairs of
-    characters.
+def words_of(texts: Iterable[str], language: str) -> Words:
+    """Return the folded words of some texts that are no stop words; of scripts without spaces,
+    pairs of characters.
 
-    language (str): Of the text; what the knowledge base does not say counts as English.
+    language (str): As in MRCONSO.RRF.
     """
-    code = lat(language)
-    stops = stop_words((code,))
+    stops = stop_words((language,))
     found: set[str] = set()
-    for start, end, folded in folded_words(text, code):
-        if lacks_spaces(folded):
-            found.update(folded[at : at + 2] for at in range(len(folded) - 1))
-        elif len(folded) > 1 and text[start:end].lower() not in stops:
-            found.add(folded)
+    for text in texts:
+        for start, end, folded in folded_words(text, language):
+            if lacks_spaces(folded):
+                found.update(folded[at : at + 2] for at in range(len(folded) - 1))
+            elif len(folded) > 1 and text[start:end].lower() not in stops:
+                found.add(folded)
     return frozenset(found)
-
-
-def _is_one_of(table: ConceptTable, rels: tuple[str, ...]) -> np.ndarray:
-    column = table.column("relations", "rel").cast(pa.string())
-    found = pc.is_in(column, value_set=pa.array(rels, type=pa.string()))
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)

@@ -102,7 +102,8 @@ def measure(
     observed: Observed, rows: np.ndarray, choices: Choices, weights: np.ndarray
 ) -> dict[str, Any]:
     """Return Acc@1 before and after with intervals over documents, in percent, and the calibration
-    error of the best candidates' probabilities."""
+    error of the best candidates' probabilities.
+    """
     counted = observed.counted[rows]
     documents = observed.documents[rows][counted]
     probabilities = np.split(choices.probabilities(weights), choices.starts[1:])
