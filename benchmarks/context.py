@@ -6,8 +6,10 @@ PIPELINE has a bergamot_linker; TUNE and TEST are corpora, .spacy files or other
 training corpus`. Weights of prior and coherence are chosen on TUNE by Acc@1, and the mix is trained
 on it; the table shows TEST. All rerankers get the candidates of resolved abbreviations, as the
 pipeline does, and are compared with these: the difference has a paired 95 % interval over
-documents. A mention counts if one of its concepts is in the index; any of them is right.
-Milliseconds are of reranking alone, on one thread, what is read of concepts included.
+documents. A mention counts if one of its concepts is in the index; any of them is right. The
+calibration error is over all mentions, of the mix's own scores, and of probabilities that
+`calibrate` would fit to them on TUNE. Milliseconds are of reranking alone, on one thread, with
+nothing remembered of concepts.
 
 With --keep the candidates are kept, and a second run takes seconds. The last line is JSON.
 """
@@ -42,12 +44,14 @@ COHERENCES = (0.02, 0.05, 0.1, 0.2, 0.4)
 
 
 class Measured(NamedTuple):
-    """Of the mentions that count: whether the best, or one of five, is right, and documents."""
+    """Of the mentions that count: whether the best, or one of five, is right, and documents; of all
+    that have candidates: how probable the best one is, and whether it is right."""
 
     first: np.ndarray
     fifth: np.ndarray
     documents: np.ndarray
     sure: np.ndarray
+    right: np.ndarray
     milliseconds: float
 
 
@@ -85,8 +89,8 @@ def main() -> None:
     results["learned mix"] = measure(test.documents, mix, kb)
     calibration = calibrated(linker, tune, mix)
     errors = {
-        "ece": of_scores(results["learned mix"]),
-        "ece_calibrated": of_scores(measure(test.documents, mix, kb, calibration)),
+        "ece": calibration_error(results["learned mix"]),
+        "ece_calibrated": calibration_error(measure(test.documents, mix, kb, calibration)),
     }
     show(results, weights, errors)
 
@@ -100,10 +104,9 @@ def calibrated(linker: BergamotLinker, asked: Asked, rerank: Reranker) -> Weigh:
     return lambda candidates: made(candidates, groups)
 
 
-def of_scores(measured: Measured) -> float:
+def calibration_error(measured: Measured) -> float:
     """Return the calibration error of the best candidates' probabilities."""
-    sure = np.clip(measured.sure, 0, 1)
-    return round(expected_calibration_error(sure, measured.first.astype(float)), 4)
+    return round(expected_calibration_error(measured.sure, measured.right.astype(float)), 4)
 
 
 def unresolved(linker: BergamotLinker, asked: Asked) -> list[Document]:
@@ -133,16 +136,18 @@ def measure(
         rerank(of.mentions, of.candidates, kb) if rerank else of.candidates for of in documents
     ]
     seconds = time.perf_counter() - started
+    sure: list[tuple[float, bool]] = []
     for number, (document, found) in enumerate(zip(documents, ranked, strict=True)):
         for candidates, gold in zip(found, document.golds, strict=True):
+            right = [one.concept_id in gold.concepts for one in candidates[:5]]
             if gold.is_known:
-                right = [one.concept_id in gold.concepts for one in candidates[:5]]
-                best = (weigh(candidates) if weigh else candidates)[:1]
-                sure = (best[0].probability or best[0].score) if best else 0.0
-                rows.append((any(right[:1]), any(right), number, sure))
-    first, fifth, owners, sure = map(np.array, zip(*rows, strict=True))
+                rows.append((any(right[:1]), any(right), number))
+            for one in (weigh(candidates) if weigh else candidates)[:1]:
+                sure.append((one.score if one.probability is None else one.probability, right[0]))
+    first, fifth, owners = map(np.array, zip(*rows, strict=True))
+    probable, hits = map(np.array, zip(*sure, strict=True))
     count = sum(len(document.mentions) for document in documents)
-    return Measured(first, fifth, owners, sure, 1000 * seconds / count)
+    return Measured(first, fifth, owners, probable, hits, 1000 * seconds / count)
 
 
 def show(results: dict[str, Measured], weights: dict[str, float], errors: dict[str, float]) -> None:
