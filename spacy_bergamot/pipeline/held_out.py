@@ -20,6 +20,8 @@ import spacy.lang
 
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.linking.mention import Mention
+from spacy_bergamot.linking.rerank import rerank_documents
 from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.text import has_letters, normalize
 
@@ -39,7 +41,7 @@ class Answers(NamedTuple):
 
 
 def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> Answers:
-    """Ask a linker for mentions of the four kinds, without its reranker, which reads documents.
+    """Ask a linker for mentions of the four kinds, each a document of its own for its reranker.
 
     names: Held-out names, which the language model was best not trained on; at most 4,000 of them
         are taken. Of every eight mentions four are such names, one of them of a concept that is
@@ -58,15 +60,30 @@ def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> 
     )
     known = _names_of(index, len(names) // 2, rng)
     words = _words(index, len(names) // 2, rng)
-    asked = [(name, "") for name in [*(n for _, n in known), *words]]
-    shown = linker.generator.generate(asked, k=k)
-    pairs = [
-        *zip(hidden, (gold - missing for gold, _ in names), strict=True),
-        *zip(shown, [*(gold for gold, _ in known), *(frozenset() for _ in words)], strict=True),
-    ]
+    asked = [*(name for _, name in known), *words]
+    shown = linker.generator.generate([(name, "") for name in asked], k=k)
+    rows = [
+        *zip((name for _, name in names), hidden, (gold - missing for gold, _ in names),
+             strict=True),
+        *zip(asked, shown, [*(gold for gold, _ in known), *(frozenset() for _ in words)],
+             strict=True),
+    ]  # fmt: skip
     # A name that another concept shares is no example of a missing concept.
-    kept = [(found, gold) for found, gold in pairs if gold or not _is_exact(found)]
-    return Answers([found for found, _ in kept], [gold for _, gold in kept])
+    kept = [row for row in rows if row[2] or not _is_exact(row[1])]
+    found = _reranked(linker, [name for name, _, _ in kept], [found for _, found, _ in kept])
+    return Answers(found, [gold for _, _, gold in kept])
+
+
+def _reranked(
+    linker: BergamotLinker, names: list[str], found: list[list[Candidate]]
+) -> list[list[Candidate]]:
+    """Return the candidates as the linker's reranker changes them."""
+    parts = linker.parts
+    if parts.reranker is None:
+        return found
+    mentions = [[Mention(normalize(name), "", name, 0, len(name))] for name in names]
+    changed = rerank_documents(parts.reranker, mentions, [[one] for one in found], parts.kb)
+    return [one for (one,) in changed]
 
 
 def _is_exact(found: list[Candidate]) -> bool:

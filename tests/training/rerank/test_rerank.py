@@ -16,7 +16,9 @@ from typer.testing import CliRunner
 
 from spacy_bergamot.cli import bergamot
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.linking.candidates import NIL
 from spacy_bergamot.linking.learned_mix import Weights
+from spacy_bergamot.pipeline.held_out import answers
 from tests.training.rerank.conftest import documents
 from training.__main__ import app
 from training.rerank.candidates import Asked
@@ -277,3 +279,16 @@ def test_hidden_concepts_teach_nil(pipeline: Path, corpus: Path, tmp_path: Path)
     trained(pipeline, corpus, tmp_path / "mix", "--remove-concepts", "0.3")
     report = json.loads((tmp_path / "mix/mix.json").read_text())["report"]
     assert report["counts"]["hidden"] > 30
+
+
+def test_held_out_names_are_reranked_before_they_calibrate(pipeline: Path, reranked: Path):
+    names = [(frozenset(["A00"]), "a cold"), (frozenset(["A01"]), "depressions")]
+    plain, mixed = (
+        answers(spacy.load(path).get_pipe("bergamot_linker"), names)
+        for path in (pipeline, reranked)
+    )
+    assert len(plain.candidates) == len(mixed.candidates) > 0
+    assert not any("before" in one.scores for of in plain.candidates for one in of)
+    scored = [one for of in mixed.candidates for one in of if one.concept_id != NIL]
+    assert scored
+    assert all("before" in one.scores and 0 <= one.score <= 1 for one in scored)
