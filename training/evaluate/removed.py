@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
+from spacy_bergamot.hashing import string_keys
 from spacy_bergamot.linking.candidates import NIL, Candidate
 from spacy_bergamot.linking.decision import Decision
 from spacy_bergamot.linking.rerank import rerank_documents
@@ -19,7 +19,7 @@ from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.pipeline.pipelines import find_pipeline, load_pipeline
 from training.errors import BergamotError, Errors
 from training.evaluate.statistics import ratio_interval
-from training.preprocess.hashing import string_hashes, uniform
+from training.preprocess.hashing import mix, uniform
 from training.rerank.ask import ask, linker_of, read_documents
 from training.rerank.candidates import Document
 
@@ -64,8 +64,8 @@ def score_removed(pipeline: str, gold: Path, *, share: float, seed: int = 0) -> 
     corpus = read_documents(gold)
     asked = ask(linker, corpus, k=linker.settings.k, remove=share, seed=seed)
     decided = decide(linker, asked.documents)
-    names = pa.array([document.name for document in asked.documents], pa.large_string())
-    held = (np.asarray(uniform(string_hashes(names))) < _DEVELOPMENT)[decided.document]
+    names = [document.name for document in asked.documents]
+    held = (uniform(mix(string_keys(names))) < _DEVELOPMENT)[decided.document]
     develop, test = decided.of(np.flatnonzero(held)), decided.of(np.flatnonzero(~held))
     if not (develop.is_nil.any() and test.is_nil.any()):
         raise BergamotError(Errors.T373, path=gold, share=share)

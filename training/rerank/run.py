@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
+from spacy_bergamot.hashing import string_keys
 from spacy_bergamot.linking.calibration import expected_calibration_error
 from spacy_bergamot.linking.features import Seen, features_of
 from spacy_bergamot.linking.profiles import Profiles
 from training.errors import BergamotError, Errors
 from training.evaluate.statistics import bootstrap_interval, compare
-from training.preprocess.hashing import string_hashes, uniform
+from training.preprocess.hashing import mix, uniform
 from training.rerank.candidates import Asked, Document
 from training.rerank.fit import Choices, fit, named
 
@@ -55,8 +55,8 @@ def train(linker: "BergamotLinker", asked: Asked, output: Path, *, dev: float) -
     generators = sorted({key for of in asked.documents for found in of.candidates
                          for one in found for key in one.scores})  # fmt: skip
     observed = observe(asked.documents, Profiles(linker.kb), generators)
-    names = pa.array([asked.documents[of].name for of in observed.documents], pa.large_string())
-    held = np.asarray(uniform(string_hashes(names))) < dev
+    names = [asked.documents[of].name for of in observed.documents]
+    held = uniform(mix(string_keys(names))) < dev
     parts = {"train": np.flatnonzero(~held), "dev": np.flatnonzero(held)}
     for name, rows in parts.items():
         useful = sum(len(observed.right[row]) > 1 and observed.right[row].any() for row in rows)
@@ -101,8 +101,9 @@ def observe(
 def measure(
     observed: Observed, rows: np.ndarray, choices: Choices, weights: np.ndarray
 ) -> dict[str, Any]:
-    """Return Acc@1 before and after with intervals over documents, in percent, and the calibration
-    error of the best candidates' probabilities.
+    """Return Acc@1 before and after, and the calibration error of the best candidates.
+
+    Acc@1 is in percent, with intervals over documents.
     """
     counted = observed.counted[rows]
     documents = observed.documents[rows][counted]
