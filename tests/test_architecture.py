@@ -19,9 +19,17 @@ ROOMS = ["storage", "kb", "kb_import", "encoder", "index", "mentions", "finder",
 ROOMS += ["pipeline", "output", "annotate", "serve", "cli"]
 KB_IMPORT = ROOT / "spacy_bergamot/kb_import"
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
-# In test_errors.py, test_packed.py, test_calibration.py, and the folders of annotate and serve.
+# In test_errors.py, test_packed.py, test_calibration.py, the folders of annotate and serve, and
+# tests/training/rerank.
 TESTED_TOGETHER = {"errors.py", "ordered.py", "runs.py", "golds.py", "completion.py"}
-TESTED_TOGETHER |= {"annotate.py", "serve.py"}
+TESTED_TOGETHER |= {
+    "annotate.py",
+    "serve.py",
+    "rerank.py",
+    "features.py",
+    "learned_mix.py",
+    "profiles.py",
+}
 ROOMS_TESTED_TOGETHER = ("annotate", "serve", "linking/llm")
 IMPORTED_STILL = {"tests.training.ontology.test_import", "tests.training.bergamot.test_step"}
 CODE = [*PACKAGE, *sorted((ROOT / "training").rglob("*.py"))]
