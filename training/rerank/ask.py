@@ -149,7 +149,7 @@ def _with_candidates(
     pairs = iter([found[key] for key in zip(asked, is_hidden, strict=True)])
     marks = iter(
         [
-            Gold(gold, not one and any(concept in table for concept in gold), one)
+            Gold(gold, not one and any(concept in linker.kb for concept in gold), one)
             for gold, one in zip(golds, is_hidden, strict=True)
         ]
     )
