@@ -42,7 +42,10 @@ def rerank_cli(
 def with_reranker(pipeline: Path, folder: Path, settings: dict[str, object], output: Path) -> bool:
     """Write a pipeline with a trained reranker, whole or not at all.
 
+    pipeline (Path): The pipeline's folder.
+    folder (Path): The trained reranker.
     settings (dict): What `rerank` of its linker is to be.
+    output (Path): Folder of the new pipeline.
     RETURNS (bool): Whether the pipeline had a calibration, which the new one has not.
     RAISES (BergamotError): B001 if the folder has no manifest, B047 if the pipeline has no linker,
         else as loading the new one does.
