@@ -107,7 +107,7 @@ def test_annotating(tmp_path: Path):
     seconds = time.perf_counter() - begin
     expected = content(whole)
     moments, begun = random.Random(0), 0
-    kills = int(os.environ.get("KILLS", "3"))
+    kills = int(os.environ.get("KILLS", "2"))
     for _ in range(kills):
         process = start(*command, out, *options)
         time.sleep(moments.uniform(0.3, 1) * seconds)

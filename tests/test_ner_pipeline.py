@@ -25,11 +25,11 @@ SENTENCES = [
 
 
 def write_gold(path: Path) -> Path:
-    """Write 60 sentences that mention concepts of the invented knowledge base in English."""
+    """Write 120 sentences that mention concepts of the invented knowledge base in English."""
     draw = random.Random(0)
     names = [(name, concept) for concept, (_, by) in CONCEPTS.items() for name in by["ENG"]]
     lines = []
-    for number in range(60):
+    for number in range(120):
         sentence = draw.choice(SENTENCES)
         text, entities = "", []
         for piece in sentence.split("{}")[:-1]:
