@@ -156,7 +156,7 @@ class BergamotLinker(Pipe):
             for span, candidates in zip(self._look_up.spans(doc), found, strict=True):
                 kept = decision.links(candidates)[:most]
                 span._.kb_ents = [(c.concept_id, c.score) for c in kept]
-                span._.candidates = [c.to_dict() for c in candidates if c.concept_id != NIL]
+                span._.candidates = _shown(candidates)
                 links[span_key(span)] = decision.concept_of(candidates)
             doc._.bergamot = dict(self.parts.provenance)
             write_links(doc, links, self.settings.spans_key)
@@ -183,7 +183,7 @@ class BergamotLinker(Pipe):
         return {
             "mention": mention,
             "looked_up": asked.text,
-            "candidates": [candidate.to_dict() for candidate in candidates],
+            "candidates": _shown(candidates),
             "dropped": [entry._asdict() for entry in dropped if entry.concept_id not in kept],
             "threshold": self.settings.threshold,
             "min_probability": self.settings.min_probability,
@@ -345,6 +345,11 @@ class BergamotLinker(Pipe):
         self._remembered = RememberedCandidates(
             self.parts.generator, k=self.settings.k, most=self.settings.cache_size
         )
+
+
+def _shown(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+    """Return what is shown of candidates: concepts alone, without a reranker's NIL."""
+    return [one.to_dict() for one in candidates if one.concept_id != NIL]
 
 
 def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict) -> BergamotLinker:

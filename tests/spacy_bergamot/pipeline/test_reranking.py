@@ -15,6 +15,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.linking.candidates import NIL, Candidate
 from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.pipeline.loaders import alias_index, language_model, reranker
+from tests.spacy_bergamot.factories import invoke
 
 EXACT = {"@misc": "spacy_bergamot.ExactGenerator.v1"}
 
@@ -109,7 +110,15 @@ def test_nil_before_a_candidate_is_no_link_and_behind_it_nothing(doubtful: Langu
         assert [c["concept_id"] for c in ent._.candidates] == ["C10"]  # NIL is no concept
     explained = linker.explain("fever", context="a doubtful fever")
     assert explained["decision"] == NIL
+    assert [c["concept_id"] for c in explained["candidates"]] == ["C10"]
     assert "no candidate fits better than NIL, whose score is 0.9" in explained["reason"]
+
+
+def test_the_command_explains_a_mention_that_is_nil(doubtful: Language, tmp_path: Path):
+    doubtful.to_disk(tmp_path / "pipeline")
+    result = invoke("explain", tmp_path / "pipeline", "fever", "--context", "a doubtful fever")
+    assert "C10" in result.output
+    assert "Decision: NIL, as no candidate fits better than NIL" in result.output
 
 
 def test_nil_has_no_probability_and_mentions_with_nil_first_are_not_linked(
