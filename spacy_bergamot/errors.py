@@ -216,7 +216,6 @@ class Errors(metaclass=Coded):
         "{path} has no list of its files. Make one where the pipeline is whole: "
         "python -m spacy bergamot check {path} --write"
     )
-
     B095 = (
         "'{name}' marks the names of another knowledge base (fingerprint {found}) than '{linker}' "
         "links to ({expected}). Initialise both from one concept table."
@@ -244,78 +243,6 @@ class Errors(metaclass=Coded):
         "[initialize.components.{name}] needs a trained finder: give finder, "
         "spacy_bergamot.Finder.v1, with the folder that `python -m training finder` made."
     )
-    B146 = (
-        "The reranker of '{name}' was trained, and its files are missing. Give them in "
-        "[initialize.components.{name}.reranker], spacy_bergamot.Reranker.v1, with the folder that "
-        "training made; or set rerank to null."
-    )
-    B170 = (
-        "Column '{column}' of {path} cannot be taken: {reason}. Give another column, or rename it."
-    )
-    B171 = (
-        "A worker of annotate cannot begin: {reason}. Where memory is short, give fewer --workers; "
-        "the same command goes on with what is done."
-    )
-    B172 = (
-        "{path} cannot be reached: {reason}. Correct the URL, or install the package that fsspec "
-        "needs for it, such as s3fs."
-    )
-    B173 = (
-        "{path} holds the files of a job that was begun otherwise: {what}. Give what it was begun "
-        "with, or another output folder."
-    )
-    B174 = (
-        "The id {id} of column '{column}' is twice there: {first}, {second}. Correct it, give "
-        "another --id-column, or let them pass by --duplicate-ids."
-    )
-    B175 = "{path} has no plan: nothing was annotated into it. Correct the path of the output."
-    B176 = (
-        "{count} of {of} files were not made, as their rows cannot be read; the others are whole. "
-        "Put the input back as it was, and give the same command again. The first: {reason}"
-    )
-    B160 = (
-        "The service needs packages that are not installed ({reason}). Try: "
-        'pip install "spacy_bergamot[serve]"'
-    )
-    B161 = "{path} holds no key: {reason}. Write keys into it, one a line."
-    B162 = (
-        "Cannot listen at {host}, port {port}: {reason}. Choose another --port, or an address of "
-        "this machine as --host."
-    )
-    B180 = "{setting} of the language model reranker is {value}; it must be {rule}."
-    B181 = (
-        "The url of the language model reranker cannot be used: {reason}. Give the server's base, "
-        "such as http://127.0.0.1:8080/v1; a key goes into the variable that key_env names."
-    )
-    B182 = (
-        "The language model reranker would send texts to '{host}', which is not this machine. Give "
-        "a server on 127.0.0.1, or set allow_remote to true if texts may go there."
-    )
-    B183 = (
-        "The environment variable that key_env of the language model reranker names {reason}. "
-        "Set it to the server's key where the pipeline runs."
-    )
-    B184 = (
-        "The language model at {host} left {failed} of {asked} questions without answer: "
-        "{reasons}. Start it, or correct url, model and constraint; or set on_error to keep."
-    )
-    B185 = (
-        "{path} cannot keep the answers of the language model: {reason}. Remove it, or give "
-        "another cache_path."
-    )
-
-    B147 = (
-        "{path} was trained on the candidates of another alias index. Train it again: "
-        "python -m training rerank PIPELINE CORPUS OUTPUT"
-    )
-    B148 = (
-        "The reranker of '{name}' was trained on the candidates of {trained}, and the linker's "
-        "generator is {found}. Take that generator, or train the reranker again."
-    )
-    B149 = (
-        "{path} has no weights that fit: {reason}. Train the reranker again with this version: "
-        "python -m training rerank PIPELINE CORPUS OUTPUT"
-    )
 
 
 class Warnings(metaclass=Coded):
@@ -328,9 +255,4 @@ class Warnings(metaclass=Coded):
     W110 = (
         "{path} has no manifest, so that nobody knows whether its files are as they were made. "
         "`python -m training base FOLDER OUTPUT` makes a copy with one."
-    )
-    W180 = (
-        "The language model at {host} left {failed} of {asked} questions without answer: "
-        "{reasons}. Those mentions keep their candidates as they were. This is said once; later "
-        "ones are in the reranker's counts."
     )

@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from spacy_bergamot.errors import Errors as PackageErrors
-from spacy_bergamot.errors import Warnings
+from spacy_bergamot.annotate.errors import Errors as AnnotateErrors
 from spacy_bergamot.kb_import.errors import Errors as KbErrors
+from spacy_bergamot.linking.errors import Errors as LinkingErrors
+from spacy_bergamot.linking.errors import Warnings
+from spacy_bergamot.serve.errors import Errors as ServeErrors
 from training.errors import Errors as TrainingErrors
 
 ROOT = Path(__file__).parents[1]
 CODE = [path for name in ("spacy_bergamot", "training") for path in (ROOT / name).rglob("*.py")]
+OWNERS = (AnnotateErrors, ServeErrors, LinkingErrors, Warnings, KbErrors, TrainingErrors)
 MESSAGES = {
     code: getattr(owner, code)
-    for owner in (PackageErrors, Warnings, KbErrors, TrainingErrors)
+    for owner in OWNERS
     for code in dir(owner)
     if code[:1].isupper() and code[1:].isdigit()
 }

@@ -15,8 +15,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from spacy_bergamot.annotate.documents import link_documents, problem_of
+from spacy_bergamot.annotate.errors import BergamotError, Errors
 from spacy_bergamot.annotate.sources import Entry
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.linking.spans import is_linked, spans_of
 from spacy_bergamot.output.assertions import attributes_of
 from spacy_bergamot.pipeline.pipelines import import_code, linker_of, load_pipeline

@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from spacy_bergamot.annotate.batches import ERROR, MENTIONS, AnnotateBatches, pieces, plain
+from spacy_bergamot.annotate.errors import BergamotError, Errors
 from spacy_bergamot.annotate.inputs import PROBLEM, Input
 from spacy_bergamot.annotate.plan import PLAN, Plan, Unit, check_ids
 from spacy_bergamot.annotate.store import Store
 from spacy_bergamot.annotate.workers import Workers
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.storage.files import sha256
 
 SUMMARY = "_bergamot/summary.json"

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot import __version__
+from spacy_bergamot.annotate.errors import BergamotError, Errors
 from spacy_bergamot.annotate.inputs import Input
 from spacy_bergamot.annotate.store import Store
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.hashing import WindowKeys
 from spacy_bergamot.inputs import parsed
 from spacy_bergamot.pipeline.pipelines import find_pipeline

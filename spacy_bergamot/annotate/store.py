@@ -9,7 +9,7 @@ from typing import IO, Any
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.annotate.errors import BergamotError, Errors
 from spacy_bergamot.storage.files import atomic_file
 from spacy_bergamot.storage.scratch import Scratch
 

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from spacy_bergamot.annotate.batches import ERROR, MENTIONS, AnnotateBatches
+from spacy_bergamot.annotate.errors import BergamotError, Errors
 from spacy_bergamot.annotate.worker import READY
-from spacy_bergamot.errors import BergamotError, Errors
 
 Task = TypeVar("Task")
 

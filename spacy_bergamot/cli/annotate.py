@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from spacy_bergamot.annotate.batches import AnnotateBatches
+from spacy_bergamot.annotate.errors import BergamotError, Errors
 from spacy_bergamot.annotate.inputs import inputs_at
 from spacy_bergamot.annotate.job import Counts, Job, done, write_summary
 from spacy_bergamot.annotate.plan import Plan, Unit
@@ -13,7 +14,6 @@ from spacy_bergamot.annotate.sources import Kind
 from spacy_bergamot.annotate.store import Store
 from spacy_bergamot.cli.app import Pipeline, bergamot, explained
 from spacy_bergamot.cli.link import Code
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.storage.preflight import cores
 
 _ID = "id"

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from spacy_bergamot.cli.app import Pipeline, bergamot, explained
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.pipeline.pipelines import load_pipeline
+from spacy_bergamot.serve.errors import BergamotError, Errors
 
 
 @bergamot.command("serve")

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.candidates import NIL, Candidate
+from spacy_bergamot.linking.errors import BergamotError, Errors
 from spacy_bergamot.linking.features import FAMILIES, FEATURES, OF_NIL, Seen, features_of
 from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.profiles import Profiles

@@ -16,12 +16,12 @@ import srsly
 
 from spacy_bergamot.encoder.lm_folder import LM_FIELDS, LM_KIND, LM_VERSION
 from spacy_bergamot.encoder.text_encoder import TextEncoder
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.changes import Changes
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.calibration import Calibration, Groups
 from spacy_bergamot.linking.candidates import CandidateGenerator
+from spacy_bergamot.linking.errors import BergamotError, Errors
 from spacy_bergamot.linking.rerank import Reranker
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.linking.updated_generator import UpdatedGenerator, make_generator

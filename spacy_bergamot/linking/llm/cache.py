@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.linking.errors import BergamotError, Errors
 from spacy_bergamot.linking.llm.answer import Answer
 from spacy_bergamot.linking.llm.prompt import Question
 from spacy_bergamot.linking.recent import Recent

@@ -11,7 +11,7 @@ import time
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any
 
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.linking.errors import BergamotError, Errors
 from spacy_bergamot.linking.llm.settings import LlmSettings, is_loopback
 
 _PAUSE = 0.25  # seconds before the second try; each next one waits twice as long

@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any
 
-from spacy_bergamot.errors import BergamotError, Errors, Warnings
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.linking.errors import BergamotError, Errors, Warnings
 from spacy_bergamot.linking.llm.answer import Answer
 from spacy_bergamot.linking.llm.asking import Asking, gives_logits
 from spacy_bergamot.linking.llm.cache import KnownAnswers

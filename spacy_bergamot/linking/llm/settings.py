@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.linking.errors import BergamotError, Errors
 
 MOST = 19
 """Candidates that a question may have: with NIL 20, as many as servers give probabilities of."""

@@ -1,0 +1,35 @@
+"""Coded messages of annotating a corpus."""
+
+from spacy_bergamot import errors
+from spacy_bergamot.errors import BergamotError
+
+__all__ = ["BergamotError", "Errors"]
+
+
+class Errors(errors.Errors):
+    """B170 to B176: annotating a corpus. The codes of the package as well."""
+
+    B170 = (
+        "Column '{column}' of {path} cannot be taken: {reason}. Give another column, or rename it."
+    )
+    B171 = (
+        "A worker of annotate cannot begin: {reason}. Where memory is short, give fewer --workers; "
+        "the same command goes on with what is done."
+    )
+    B172 = (
+        "{path} cannot be reached: {reason}. Correct the URL, or install the package that fsspec "
+        "needs for it, such as s3fs."
+    )
+    B173 = (
+        "{path} holds the files of a job that was begun otherwise: {what}. Give what it was begun "
+        "with, or another output folder."
+    )
+    B174 = (
+        "The id {id} of column '{column}' is twice there: {first}, {second}. Correct it, give "
+        "another --id-column, or let them pass by --duplicate-ids."
+    )
+    B175 = "{path} has no plan: nothing was annotated into it. Correct the path of the output."
+    B176 = (
+        "{count} of {of} files were not made, as their rows cannot be read; the others are whole. "
+        "Put the input back as it was, and give the same command again. The first: {reason}"
+    )

@@ -1,0 +1,59 @@
+"""Coded messages of re-ranking."""
+
+from spacy_bergamot import errors
+from spacy_bergamot.errors import BergamotError
+
+__all__ = ["BergamotError", "Errors", "Warnings"]
+
+
+class Errors(errors.Errors):
+    """B146 to B149 and B180 to B185: re-ranking. The codes of the package as well."""
+
+    B146 = (
+        "The reranker of '{name}' was trained, and its files are missing. Give them in "
+        "[initialize.components.{name}.reranker], spacy_bergamot.Reranker.v1, with the folder that "
+        "training made; or set rerank to null."
+    )
+    B147 = (
+        "{path} was trained on the candidates of another alias index. Train it again: "
+        "python -m training rerank PIPELINE CORPUS OUTPUT"
+    )
+    B148 = (
+        "The reranker of '{name}' was trained on the candidates of {trained}, and the linker's "
+        "generator is {found}. Take that generator, or train the reranker again."
+    )
+    B149 = (
+        "{path} has no weights that fit: {reason}. Train the reranker again with this version: "
+        "python -m training rerank PIPELINE CORPUS OUTPUT"
+    )
+    B180 = "{setting} of the language model reranker is {value}; it must be {rule}."
+    B181 = (
+        "The url of the language model reranker cannot be used: {reason}. Give the server's base, "
+        "such as http://127.0.0.1:8080/v1; a key goes into the variable that key_env names."
+    )
+    B182 = (
+        "The language model reranker would send texts to '{host}', which is not this machine. Give "
+        "a server on 127.0.0.1, or set allow_remote to true if texts may go there."
+    )
+    B183 = (
+        "The environment variable that key_env of the language model reranker names {reason}. "
+        "Set it to the server's key where the pipeline runs."
+    )
+    B184 = (
+        "The language model at {host} left {failed} of {asked} questions without answer: "
+        "{reasons}. Start it, or correct url, model and constraint; or set on_error to keep."
+    )
+    B185 = (
+        "{path} cannot keep the answers of the language model: {reason}. Remove it, or give "
+        "another cache_path."
+    )
+
+
+class Warnings(errors.Warnings):
+    """What deserves a look but stops nothing."""
+
+    W180 = (
+        "The language model at {host} left {failed} of {asked} questions without answer: "
+        "{reasons}. Those mentions keep their candidates as they were. This is said once; later "
+        "ones are in the reranker's counts."
+    )

@@ -1,0 +1,20 @@
+"""Coded messages of the service."""
+
+from spacy_bergamot import errors
+from spacy_bergamot.errors import BergamotError
+
+__all__ = ["BergamotError", "Errors"]
+
+
+class Errors(errors.Errors):
+    """B160 to B162: the service. The codes of the package as well."""
+
+    B160 = (
+        "The service needs packages that are not installed ({reason}). Try: "
+        'pip install "spacy_bergamot[serve]"'
+    )
+    B161 = "{path} holds no key: {reason}. Write keys into it, one a line."
+    B162 = (
+        "Cannot listen at {host}, port {port}: {reason}. Choose another --port, or an address of "
+        "this machine as --host."
+    )
