@@ -94,18 +94,17 @@ class BergamotMentions(BundlePipe):
 
     Entities that are there already stay. A name in capitals of up to five characters, such as an
     abbreviation, matches capitals only, and a stop word of the document's language is no mention,
-    unless it is in capitals. A document with `doc.user_data["language"]`, a code or a
-    list of them, is read for the names of these languages alone. One that does not say it is read
-    for the names of its pipeline's language, or else of the one that it seems to be in; of other
-    languages it has the names that are no short words.
+    unless it is in capitals. A document is read for the names of its language: the one that
+    `doc.user_data["language"]` says, a code or a list of them, else its pipeline's, else the one
+    that it seems to be in. Names of other languages are marked too, unless they are short words.
 
     max_tokens (int): Longest mention; in scripts without spaces, three times as many characters.
     min_length (int): Shortest mention in characters; in scripts without spaces 2.
     groups (list[str]): Semantic groups to mark; where empty all but those of groups_discard.
     groups_discard (list[str]): Groups that are not marked unless `groups` names them: those that
         say nothing of a patient, such as concepts and ideas ("single", "severe") and places.
-    languages (list[str]): Languages of the names to mark, as GER or de, of documents that do not
-        say theirs; all where empty. Names without a language are always marked.
+    languages (list[str]): Languages of the names to mark, as GER or de; all where empty. Names
+        of the language that a document says, and those without a language, are always marked.
     folded (bool): Mark names that are written otherwise too, by the rules of the document's
         language: inflected, reordered, with or without hyphens, in British spelling.
     tolerant (bool): Mark names with a misspelt word too, where folded ones are marked: with one
@@ -224,7 +223,7 @@ class BergamotMentions(BundlePipe):
     def _find(self, doc: Doc) -> list[Place]:
         """Return every window of the text that is a name; in order of starts, then of ends."""
         keys, settings = self.keys, self.settings
-        (codes, sure), alone = self._languages(doc)
+        codes, sure = self._languages(doc)
         own = keys.of_languages(codes if sure else [])
         groups = keys.of_groups(settings["groups"], discarded=settings["groups_discard"])
         found = find_names(
@@ -233,7 +232,7 @@ class BergamotMentions(BundlePipe):
             max_tokens=settings["max_tokens"],
             min_length=settings["min_length"],
             languages=own,
-            others=~own & (not alone),
+            others=keys.of_languages(settings["languages"]) & ~own,
             groups=groups,
         )
         places = self._places(found.starts, found.ends, keys.rows.groups[found.rows])
@@ -269,17 +268,17 @@ class BergamotMentions(BundlePipe):
         labels = [self.keys.groups[group] or UNGROUPED for group in groups]
         return dict(zip(zip(starts.tolist(), ends.tolist(), strict=True), labels, strict=True))
 
-    def _languages(self, doc: Doc) -> tuple[Guess, bool]:
-        """Return the languages of a document, and whether it is said that it has no others."""
+    def _languages(self, doc: Doc) -> Guess:
+        """Return the languages that a document is in, or may be in."""
         given = doc.user_data.get("language") or self.settings["languages"]
         if given:
-            return Guess([*map(lat, languages_of(given))], True), True
+            return Guess([*map(lat, languages_of(given))], True)
         known = {lat(code) for code in self.keys.languages if code not in NO_LANGUAGE}
         if doc.lang_ not in NO_LANGUAGE:
-            return Guess([lat(doc.lang_)], True), False
+            return Guess([lat(doc.lang_)], True)
         if len(known) == 1:
-            return Guess(list(known), True), False
-        return guess(doc.text, tuple(sorted(known))), False
+            return Guess(list(known), True)
+        return guess(doc.text, tuple(sorted(known)))
 
 
 def _without_stop_words(

@@ -81,7 +81,9 @@ def test_short_names_of_other_languages_are_words_of_this_one(table: Path):
     assert not matcher(table, "en")("long").ents
     doc = nlp.make_doc(english)
     doc.user_data["language"] = "nl"
-    assert [ent.text for ent in nlp(doc).ents] == ["long"]
+    assert [ent.text for ent in nlp(doc).ents] == ["long", "Schlaganfall"]
+    only_dutch = matcher(table, languages=["nl"])
+    assert [ent.text for ent in only_dutch(english).ents] == ["long"]
 
 
 def test_a_language_is_guessed_where_there_is_enough_text():
