@@ -4,7 +4,7 @@
         [--groups DISO ANAT] [--limit N]
 
 KB is a concept table (corpus/kb), LM a language model folder, QUERIES a folder of `CUI||mention`
-files, one a set; a mention counts if the table has one of its concepts, and any of them is right.
+files, one per set; a mention counts if the table has one of its concepts, and any of them is right.
 `--base` is the language model before training. `--held-out` is a folder with dictionary.txt and
 queries/ (corpus/eval): names that are not in its dictionary are taken from the table, and its
 queries are sets as well. `--groups` repeats the run with a filter on semantic groups.
@@ -192,7 +192,7 @@ def show(report: dict[str, Measured]) -> None:
             cells += f"{report[system].macro(k):8.1f} ({low:4.1f}-{high:4.1f})"
         print(f"{'macro':25}{sum(map(len, sets.values())):>6}{cells}\n")
     cpu = "".join(f"{report[name].cpu_ms:>20.2f}" for name in names)
-    print(f"{'CPU ms a mention':31}{cpu}")
+    print(f"{'CPU ms per mention':31}{cpu}")
     print(json.dumps({name: report[name].to_dict() for name in names}))
 
 

@@ -8,7 +8,7 @@ pipeline is loaded before its time begins, and of several workers each one's fir
 out. Growth is that of one worker's resident memory, in percent, from a tenth of the documents on to
 the end.
 
-The last line is JSON: pipe_1, pipe_2, annotate_1, annotate_2 (documents a second), workers_ratio
+The last line is JSON: pipe_1, pipe_2, annotate_1, annotate_2 (documents per second), workers_ratio
 (annotate_2 by annotate_1), pipe_ratio (annotate_2 by pipe_2), cpu_ms of each way (CPU time a
 document, all processes together: where others use the cores too, it says what the seconds do not),
 feed_ms (of annotate_2, what of that the process takes that feeds the workers), equal (all four give

@@ -3,9 +3,10 @@
     python -m benchmarks.development EVAL QUERIES LM ... [--concepts N] [--mentions N] [--lexical]
 
 EVAL is what `preprocess` writes (corpus/eval: dictionary.txt, and held-out names in queries/),
-QUERIES a folder of `CUI||mention` files that were not trained on, one a set. The dictionary has all
-names of the gold concepts and of 1,500 others, so figures are higher than on the whole one. Search
-is exact. The last line is JSON: by model `queries` and `held_out`, the macro Acc@1 and @5 of both.
+QUERIES a folder of `CUI||mention` files that were not trained on, one per set. The dictionary has
+all names of the gold concepts and of 1,500 others, so figures are higher than on the whole one.
+Search is exact. The last line is JSON: by model `queries` and `held_out`, the macro Acc@1 and @5
+of both.
 """
 
 import argparse

@@ -3,8 +3,8 @@
     python -m benchmarks.sampler [--concepts 4400000] [--edges 38800000] [--step-ms MS] [--quick]
 
 A training set of random numbers in UMLS's shape is written (`--folder` keeps it for another call)
-and mapped: 3.6 names a concept and as many edges, both with a heavy tail, 7 pairs a concept, 11
-tokens a name. The batches are those of the config (`--config`), made by the trainer's own loader.
+and mapped: 3.6 names per concept and as many edges, both with a heavy tail, 7 pairs per concept, 11
+tokens per name. The batches are those of the config (`--config`), made by the trainer's own loader.
 The last line is JSON: sampler_ms (the neighbourhoods of a batch alone, median), ms_per_batch and
 cpu_ms_per_batch (whole batches, median and mean in one process), epoch_ms (the order of an
 epoch's pairs, once), batches_per_s (from the config's workers), edges; and with --step-ms, the

@@ -1,4 +1,4 @@
-"""How many requests a second the service answers, how soon, and what it keeps in memory.
+"""How many requests per second the service answers, how soon, and what it keeps in memory.
 
     python -m benchmarks.serve PIPELINE [--clients 8] [--seconds 30] [--warm-up 5]
 

@@ -2,10 +2,10 @@
 
     python -m benchmarks.synthetic_umls 1000000 /tmp/umls1m [--seed 0]
 
-Shape of UMLS 2020AB: 3.6 names a concept with a heavy tail, languages in proportion, one row in
+Shape of UMLS 2020AB: 3.6 names per concept with a heavy tail, languages in proportion, one row in
 six repeats a string of its concept under another source, one name in fifty is a homonym, one row
-in twelve is suppressed, 2.4 relation rows a name in both directions, 1.3 semantic types a concept,
-a path in MRHIER for every second name.
+in twelve is suppressed, 2.4 relation rows per name in both directions, 1.3 semantic types per
+concept, a path in MRHIER for every second name.
 """
 
 import argparse

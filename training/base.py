@@ -38,7 +38,9 @@ def base_cli(
     beside them. No code that comes with a model is run.
     """
     settings = make_base(name, output, pooling=pooling or None, max_length=max_length)
-    typer.echo(f"{output}: {settings.pooling} pooling, at most {settings.max_length} tokens a name")
+    typer.echo(
+        f"{output}: {settings.pooling} pooling, at most {settings.max_length} tokens per name"
+    )
 
 
 def make_base(

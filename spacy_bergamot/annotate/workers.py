@@ -22,8 +22,8 @@ from spacy_bergamot.annotate.worker import READY
 Task = TypeVar("Task")
 
 _AHEAD = 8
-"""Batches a worker that are at work, or wait for it or for one before them: while a batch is tried
-document by document, the other workers have enough to do."""
+"""Batches per worker that are at work, or wait for it or for one before them: while a batch is
+tried document by document, the other workers have enough to do."""
 _TRIES = 2
 """Of a batch or a document whose worker ends: once may be chance."""
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
@@ -44,7 +44,8 @@ class Workers:
 
     annotate (AnnotateBatches): What they do.
     count (int): Processes; each loads the pipeline when the first batch is there for it.
-    timeout (float): Seconds a batch, after which a worker is ended; its documents are tried alone.
+    timeout (float): Seconds per batch, after which a worker is ended; its documents are tried
+            alone.
     """
 
     def __init__(self, annotate: AnnotateBatches, *, count: int, timeout: float) -> None:

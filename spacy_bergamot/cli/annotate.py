@@ -10,10 +10,18 @@ from spacy_bergamot.annotate.errors import BergamotError, Errors
 from spacy_bergamot.annotate.inputs import inputs_at
 from spacy_bergamot.annotate.job import Counts, Job, done, write_summary
 from spacy_bergamot.annotate.plan import Plan, Unit
-from spacy_bergamot.annotate.sources import Kind
 from spacy_bergamot.annotate.store import Store
-from spacy_bergamot.cli.app import Pipeline, bergamot, explained
-from spacy_bergamot.cli.link import Code
+from spacy_bergamot.cli.app import (
+    Candidates,
+    Code,
+    Device,
+    From,
+    Lines,
+    Pipeline,
+    TextColumn,
+    bergamot,
+    explained,
+)
 from spacy_bergamot.storage.preflight import cores
 
 _ID = "id"
@@ -32,9 +40,9 @@ def annotate_cli(
     ],
     output: Annotated[str, typer.Argument(help="Folder of Parquet files, also as an URL")],
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; one a core where not given")
+        int | None, typer.Option(min=1, help="Processes; one per core where not given")
     ] = None,
-    text_column: Annotated[str, typer.Option(help="Column or key of the text")] = "text",
+    text_column: TextColumn = "text",
     id_column: Annotated[
         str | None, typer.Option(help=f"Column of the ids; '{_ID}' where there is one")
     ] = None,
@@ -42,18 +50,11 @@ def annotate_cli(
         str | None, typer.Option(help="Column of the documents' languages, as de or GER")
     ] = None,
     keep: Annotated[str, typer.Option(help="Further columns to keep, as a,b,c")] = "",
-    candidates: Annotated[bool, typer.Option("--candidates", help="Write them too")] = False,
-    rows: Annotated[int, typer.Option(min=1, help="Documents a file")] = 20_000,
-    kind: Annotated[
-        Kind | None,
-        typer.Option("--from", help="What the input is, where its ending does not say it"),
-    ] = None,
-    lines: Annotated[
-        bool, typer.Option("--lines", help="A line of .txt is a document, not the whole file")
-    ] = False,
-    device: Annotated[
-        str | None, typer.Option(help="For the language model: cpu, auto, cuda:0")
-    ] = None,
+    candidates: Candidates = False,
+    rows: Annotated[int, typer.Option(min=1, help="Documents per file")] = 20_000,
+    kind: From = None,
+    lines: Lines = False,
+    device: Device = None,
     code: Code = None,
     shard: Annotated[
         str, typer.Option(help="The part of one of N jobs, 0/N to N-1/N; they need not meet")

@@ -9,7 +9,17 @@ from spacy.tokens import Doc
 
 from spacy_bergamot.annotate.documents import Linked, link_documents
 from spacy_bergamot.annotate.sources import Kind, Source
-from spacy_bergamot.cli.app import Pipeline, bergamot, explained
+from spacy_bergamot.cli.app import (
+    Candidates,
+    Code,
+    Device,
+    From,
+    Lines,
+    Pipeline,
+    TextColumn,
+    bergamot,
+    explained,
+)
 from spacy_bergamot.cli.results import Form, Results, form_of
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.linking.spans import spans_of
@@ -22,7 +32,6 @@ FormOption = Annotated[
     Form | None,
     typer.Option("--format", help="By the output's ending where not given: .html, .spacy or JSONL"),
 ]
-Candidates = Annotated[bool, typer.Option("--candidates", help="Write them too")]
 KbUrl = Annotated[
     str, typer.Option(help="Of links in HTML; {} is the concept id, as in https://kb.org/{}")
 ]
@@ -37,14 +46,6 @@ KbName = Annotated[
     typer.Option(
         "--knowledge-base",
         help="Vocabulary of ids that do not say theirs, in BRAT, BigBIO and FHIR",
-    ),
-]
-Code = Annotated[
-    Path | None,
-    typer.Option(
-        exists=True,
-        dir_okay=False,
-        help="Python file that is run first, to register the components of other packages",
     ),
 ]
 _SHOWN = 5
@@ -65,17 +66,10 @@ def link_cli(
     kb_url: KbUrl = "",
     systems: Systems = None,
     knowledge_base: KbName = None,
-    kind: Annotated[
-        Kind | None,
-        typer.Option("--from", help="What the source is, where its ending does not say it"),
-    ] = None,
-    text_column: Annotated[str, typer.Option(help="Column or key of the text")] = "text",
-    lines: Annotated[
-        bool, typer.Option("--lines", help="A line of .txt is a document, not the whole file")
-    ] = False,
-    device: Annotated[
-        str | None, typer.Option(help="For the language model: cpu, auto, cuda:0")
-    ] = None,
+    kind: From = None,
+    text_column: TextColumn = "text",
+    lines: Lines = False,
+    device: Device = None,
     n_process: Annotated[int, typer.Option(min=1, help="Processes")] = 1,
     batch_size: Annotated[int, typer.Option(min=1, help="Documents at once")] = 128,
     code: Code = None,

@@ -67,6 +67,10 @@ def with_reranker(pipeline: Path, folder: Path, settings: dict[str, object], out
             shutil.rmtree(made / part, ignore_errors=True)
         reranker(str(folder))(made / name / RERANKER)
         config.to_disk(made / "config.cfg")
-        load_pipeline(str(made))
+        try:
+            load_pipeline(str(made))
+        except BergamotError as error:  # says where the copies were
+            said = str(error).replace(str(made / name / RERANKER), str(folder))
+            raise BergamotError(said.replace(str(made), str(output))) from None
         list_files(made)
     return was_calibrated

@@ -19,7 +19,7 @@ def serve_cli(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free")] = 8080,
     key_file: Annotated[
         Path | None,
-        typer.Option(help="Keys, one a line; requests then need Authorization: Bearer KEY"),
+        typer.Option(help="Keys, one per line; requests then need Authorization: Bearer KEY"),
     ] = None,
     allow_host: Annotated[
         list[str] | None,

@@ -117,7 +117,7 @@ def _layers(model: Any) -> Sequence[Callable[[Tensor, Shapes, Tensor, Shapes], T
 def _layer(layer: Any, rows: Tensor, row_shapes: Shapes, hidden: Tensor, shapes: Shapes) -> Tensor:
     """Return a layer's output for `rows` (r, d), tokens that attend to `hidden` (tokens, d).
 
-    Shapes are (names, tokens a name) of every run, names of equal length.
+    Shapes are (names, tokens per name) of every run, names of equal length.
     """
     attention, output = layer.attention.self, layer.attention.output
     runs = zip(

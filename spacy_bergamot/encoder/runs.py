@@ -6,7 +6,7 @@ from torch import Tensor, cat
 from torch.nn.functional import scaled_dot_product_attention
 
 Shapes = list[tuple[int, int]]
-"""Texts, and tokens a text, of every run."""
+"""Texts, and tokens per text, of every run."""
 
 
 def stacked(parts: list[Tensor], rows: int) -> Tensor:

@@ -15,7 +15,7 @@ from spacy_bergamot.storage.scratch import Scratch
 def table_of(
     sources: list[Path], output: Path, *, languages: str = "", vocabularies: str = ""
 ) -> str:
-    """Write a concept table and return its counts, one a line.
+    """Write a concept table and return its counts, one per line.
 
     sources (list[Path]): RRF folder or archive, or ontologies and tables.
     output (Path): Folder of the concept table.

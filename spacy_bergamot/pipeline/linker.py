@@ -1,7 +1,6 @@
 """The component `bergamot_linker`: concept ids for the entities of documents in any language."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from spacy_bergamot.linking.rerank import Ordered, rerank_documents
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.linking.spans import span_key, write_links
 from spacy_bergamot.linking.updated_generator import UpdatedGenerator
+from spacy_bergamot.linking.written import as_written
 from spacy_bergamot.pipeline.dictionaries import changed_dictionaries, check_dictionaries
 from spacy_bergamot.pipeline.golds import candidates_and_golds
 from spacy_bergamot.pipeline.loaders import FilesLoader, IndexLoader, LmLoader
@@ -136,7 +136,7 @@ class BergamotLinker(Pipe):
             self._remembered.after_fork()
         flat = [(mention.text, label(mention.label)) for of in mentions for mention in of]
         found = iter(self._remembered(flat))
-        candidates = [list(islice(found, len(of))) for of in mentions]
+        candidates = [[as_written(one, next(found)) for one in of] for of in mentions]
         if parts.reranker is not None:
             candidates = rerank_documents(parts.reranker, mentions, candidates, parts.kb)
         if parts.calibration is not None:

@@ -13,7 +13,7 @@ class Errors(errors.Errors):
         "The service needs packages that are not installed ({reason}). Try: "
         'pip install "spacy_bergamot[serve]"'
     )
-    B161 = "{path} holds no key: {reason}. Write keys into it, one a line."
+    B161 = "{path} holds no key: {reason}. Write keys into it, one per line."
     B162 = (
         "Cannot listen at {host}, port {port}: {reason}. Choose another --port, or an address of "
         "this machine as --host."

@@ -15,7 +15,7 @@ _LAST_SECONDS = 30
 
 
 def read_keys(path: Path | None) -> list[str]:
-    """Return the keys in a file, one a line. RAISES (BergamotError): B161 if there is none."""
+    """Return the keys in a file, one per line. RAISES (BergamotError): B161 if there is none."""
     if path is None:
         return []
     try:

@@ -96,7 +96,7 @@ class Batch:
 class BatchSettings:
     """What a batch is made of.
 
-    size (int): Positive pairs a batch, over all processes.
+    size (int): Positive pairs per batch, over all processes.
     neighbours (int): Sampled neighbours of a node, without replacement.
     hops (int): Depth of the neighbourhoods.
     chunk_tokens (int): Token slots of one forward pass of the language model.

@@ -99,7 +99,7 @@ def _first_names(generator: CandidateGenerator, found: Found, k: int) -> dict[st
 
 
 def to_table(ranked: Sequence[Ranked]) -> pa.Table:
-    """Return ranked results as a table in the schema RANKED, one row a mention."""
+    """Return ranked results as a table in the schema RANKED, one row per mention."""
     columns = {name: [getattr(entry, name) for entry in ranked] for name in RANKED.names}
     return pa.table(columns, schema=RANKED)
 

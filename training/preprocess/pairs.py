@@ -32,7 +32,7 @@ _UNITS = 1 << 16  # names whose pairs are drawn at a time
 
 @dataclass(frozen=True)
 class Caps:
-    """How many pairs a concept may give to a bucket, by the bucket's kind.
+    """How many pairs per concept may give to a bucket, by the bucket's kind.
 
     RAISES (BergamotError): T108 if one is below zero.
     """

@@ -1,6 +1,6 @@
 """Candidates of gold mentions, asked for once and kept in a file.
 
-A `.arrow` file (Arrow IPC, one record batch) with a row a mention, in the order of the documents:
+A `.arrow` file (Arrow IPC, one record batch) with a row per mention, in the order of the documents:
 
 - document (name), context (its whole text), language, label
 - start, end (characters of the context), text (what was looked up), long_form

@@ -14,7 +14,7 @@ from spacy_bergamot.storage.preflight import cores
 _FACTS = "engine.json"
 _BUILD_BLOCK = 1 << 16
 _FEW = 10_000  # vectors that one thread links in seconds
-_HNSW_RATE = 3.2e-10  # seconds a core; docs/scale.md
+_HNSW_RATE = 3.2e-10  # seconds per core; docs/scale.md
 
 
 class Vectors(Protocol):
@@ -35,7 +35,7 @@ def check_queries(vectors: np.ndarray, dim: int) -> None:
 
 
 def build_threads(count: int, threads: int) -> int:
-    """Return how many threads build a graph: 0 is for one a core, or one where vectors are few."""
+    """Return how many threads build a graph: for 0 one per core, or one where vectors are few."""
     return threads or (cores() if count > _FEW else 1)
 
 
