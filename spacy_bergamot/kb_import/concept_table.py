@@ -19,7 +19,7 @@ from spacy_bergamot.kb_import.progress import timed
 from spacy_bergamot.kb_import.relations import read_relations, rows_of
 from spacy_bergamot.kb_import.release import TABLES
 from spacy_bergamot.kb_import.rrf import RrfTable, open_release
-from spacy_bergamot.kb_import.sources import release_sources, terms_of
+from spacy_bergamot.kb_import.sources import TERMS, release_sources, terms_of
 
 _GROUPS = {entry.tui: entry.group for entry in semantic_types()}
 
@@ -47,7 +47,7 @@ def build_concept_table(
     """
     release = open_release(meta, max_malformed=max_malformed)
     missing = [name for name in TABLES if name not in release]
-    for name in missing:
+    for name in () if (meta / TERMS).is_file() else missing:  # `import` makes what it needs
         logger.warning("%s is missing; going on without it", meta / f"{name}.RRF")
     dropped: Counter[str] = Counter()
     with timed("Reading the names"):
