@@ -19,7 +19,7 @@ from spacy_bergamot.kb_import.progress import timed
 from spacy_bergamot.kb_import.relations import read_relations, rows_of
 from spacy_bergamot.kb_import.release import TABLES
 from spacy_bergamot.kb_import.rrf import RrfTable, open_release
-from spacy_bergamot.kb_import.sources import TERMS, release_sources, terms_of
+from spacy_bergamot.kb_import.sources import release_sources, terms_of
 
 _GROUPS = {entry.tui: entry.group for entry in semantic_types()}
 
@@ -33,6 +33,7 @@ def build_concept_table(
     filters: Filters,
     add_inverses: bool = False,
     max_malformed: float = 0.001,
+    is_imported: bool = False,
 ) -> dict[str, Any]:
     """Read a release's RRF files and write them as a concept table.
 
@@ -40,6 +41,7 @@ def build_concept_table(
         MRRANK and MRSAB are optional, and so is MRSAB.tsv (see `sources`).
     add_inverses (bool): Add the inverse of every relation, for sources that store one direction.
     max_malformed (float): Share of a file's lines that may be malformed; they are skipped.
+    is_imported (bool): Do not warn of files that are missing, as `import` makes what it needs.
     RETURNS (dict): The table's manifest.
     RAISES (BergamotError): T101 if MRCONSO is missing, T102 if it is empty, T103 if too much of a
         file is malformed, T104 if no concept is left, T110 for a filter that fits no row, T114 if
@@ -47,8 +49,9 @@ def build_concept_table(
     """
     release = open_release(meta, max_malformed=max_malformed)
     missing = [name for name in TABLES if name not in release]
-    for name in () if (meta / TERMS).is_file() else missing:  # `import` makes what it needs
-        logger.warning("%s is missing; going on without it", meta / f"{name}.RRF")
+    for name in missing:
+        level = logging.DEBUG if is_imported else logging.WARNING  # `import` makes no MRRANK
+        logger.log(level, "%s is missing; going on without it", meta / f"{name}.RRF")
     dropped: Counter[str] = Counter()
     with timed("Reading the names"):
         names = read_names(release["MRCONSO"], release.get("MRRANK"), filters, dropped)
