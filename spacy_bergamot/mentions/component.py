@@ -6,7 +6,6 @@ token is split there, so that entities are exact.
 """
 
 import weakref
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -22,7 +21,8 @@ from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.languages import NO_LANGUAGE, languages_of, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import FoldedText, Windows
-from spacy_bergamot.mentions.language import Guess, guess, stop_words
+from spacy_bergamot.mentions.language import Guess, guess
+from spacy_bergamot.mentions.places import Place, free, longest_first, without_stop_words
 from spacy_bergamot.mentions.short_forms import short_form_places
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
@@ -31,9 +31,6 @@ from spacy_bergamot.storage.bundle_pipe import BundlePipe
 
 UNGROUPED = "MENTION"
 """Label of the names of a concept without a semantic group."""
-
-Place = tuple[int, int, str]
-"""Start and end in characters, and label."""
 
 
 @Language.factory(
@@ -168,7 +165,7 @@ class BergamotMentions(BundlePipe):
         """
         found, key = self._find(doc), self.settings["spans_key"]
         if key is None:
-            found = _free(_longest_first(found), doc)
+            found = free(longest_first(found), doc)
         doc = split_tokens(doc, {border for start, end, _ in found for border in (start, end)})
         spans = [doc.char_span(*place) for place in found]
         if key is not None:
@@ -243,7 +240,7 @@ class BergamotMentions(BundlePipe):
         for text in texts if settings["tolerant"] else ():
             corrected = keys.corrected(text, codes)
             places = self._folded(text, text.windows(most, corrected), groups) | places
-        places = _without_stop_words(places, doc.text, codes)
+        places = without_stop_words(places, doc.text, codes)
         if settings["abbreviations"]:
             places |= short_form_places(doc, places)
         return [(start, end, label) for (start, end), label in sorted(places.items())]
@@ -279,36 +276,3 @@ class BergamotMentions(BundlePipe):
         if len(known) == 1:
             return Guess(list(known), True)
         return guess(doc.text, tuple(sorted(known)))
-
-
-def _without_stop_words(
-    places: dict[tuple[int, int], str], text: str, languages: list[str]
-) -> dict[tuple[int, int], str]:
-    """Leave out the places of stop words that are not in capitals."""
-    stops = stop_words(tuple(languages))
-    return {
-        (start, end): label
-        for (start, end), label in places.items()
-        if text[start:end].lower() not in stops or text[start:end].isupper()
-    }
-
-
-def _longest_first(found: list[Place]) -> list[Place]:
-    """Keep matches that do not overlap: from left to right, the longest at each place."""
-    kept: list[Place] = []
-    for place in sorted(found, key=lambda place: (place[0], -place[1])):
-        if not kept or place[0] >= kept[-1][1]:
-            kept.append(place)
-    return kept
-
-
-def _free(found: list[Place], doc: Doc) -> list[Place]:
-    """Leave out matches that overlap an entity of the document; both are in order."""
-    ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
-    starts = [start for start, _ in ents]
-    kept = []
-    for place in found:
-        before = bisect_left(starts, place[1]) - 1  # the last that starts before its end
-        if before < 0 or ents[before][1] <= place[0]:
-            kept.append(place)
-    return kept
