@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.linking.calibration import expected_calibration_error
+from spacy_bergamot.linking.calibration_report import expected_calibration_error
 from training.__main__ import app
 from training.corpora.dictionary import Dictionary
 from training.corpora.schema import GoldMention
