@@ -20,8 +20,8 @@ from training.evaluate.ranking import Ranked
 from training.evaluate.report.analysis import mention_traits, misses
 from training.evaluate.report.blocks import Figures, Heading, Table, Text, to_html, to_markdown
 from training.evaluate.report.calibration import reliability
+from training.evaluate.report.charts import bar_chart, line_chart, scatter
 from training.evaluate.report.curves import read_history
-from training.evaluate.report.svg import bar_chart, line_chart, scatter
 from training.evaluate.report.tsne import choose_names
 
 EVIL = "<script>alert('&')</script>|*x* {{ 7 * 7 }}"
