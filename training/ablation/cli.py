@@ -47,7 +47,7 @@ def ablation_cli(
     after an interruption. Writes summary.json and summary.md.
     """
     from training.bergamot.cli import parse_overrides
-    from training.bergamot.run import read_config
+    from training.bergamot.config import read_config
 
     base = read_config(config, parse_overrides(context.args))
     wanted = [part.strip() for part in variants.split(",") if part.strip()]

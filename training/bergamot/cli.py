@@ -22,7 +22,8 @@ def train_cli(
     Every setting can be overridden as in spaCy: --training.max_steps 100 --paths.output DIR.
     An interrupted run goes on where it was when the same command is given again.
     """
-    from training.bergamot.run import read_config, train
+    from training.bergamot.config import read_config
+    from training.bergamot.run import train
 
     config = read_config(config_path, parse_overrides(context.args))
     path = train(config, device=device_of(gpu_id))
