@@ -10,7 +10,8 @@ from spacy.pipeline import EntityLinker
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from spacy_bergamot.annotate.sources import numbered_lines, parse_entry, read_docbin
+from spacy_bergamot.annotate.sources import parse_entry, read_docbin
+from spacy_bergamot.annotate.text_files import numbered_lines
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.pipeline.held_out import Name

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from spacy.language import Language
 
-from spacy_bergamot.annotate.sources import check_file, numbered_lines
+from spacy_bergamot.annotate.text_files import check_file, numbered_lines
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained
 from spacy_bergamot.cli.gold import as_mention, read_examples, read_names
 from spacy_bergamot.cli.results import prepare_folder
