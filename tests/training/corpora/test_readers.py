@@ -4,12 +4,12 @@ import gzip
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.training.corpora.written import BRAT_TEXT, golds, rows, write
 from training.corpora.registry import FORMS, read_corpus
-from training.corpora.schema import DOCUMENTS, MENTIONS, Corpus
+from training.corpora.schema import Corpus
 from training.errors import BergamotError
 
 ROOT = Path(__file__).parents[3]
@@ -55,7 +55,6 @@ T5 broken
 R1\tHas Arg1:T1 Arg2:T2
 #3\tAnnotatorNotes T99\tC0000002
 """
-BRAT_TEXT = "fever and\nsweat of night"
 CODIESP = (
     "S1\tDIAGNOSTICO\tr50.9\tfiebre noche\t0 6;19 24\nS1\tDIAGNOSTICO\tr61\tsudor\t9 14\n"
     "S2\tPROCEDIMIENTO\tx\tno hay\t0 3\nS1\tDIAGNOSTICO\tr61\tsudor\n"
@@ -80,38 +79,6 @@ BIGBIO = {
                         {"db_name": "UMLS", "db_id": "C0010200"}]},
         {"id": "b", "type": "Sign", "text": ["Fever"], "offsets": [[0, 5]], "normalized": []}],
 }  # fmt: skip
-GOLD = (
-    '{"id": "A", "language": "es", "text": "Tos y fiebre", "entities": '
-    '[{"start": 0, "end": 3, "concept_id": "C1|C2"}, {"start": 6, "end": 12, "text": "fiebre", '
-    '"concept_id": "NIL", "label": "DISO"}, {"start": 0, "end": 3, "text": "no", '
-    '"concept_id": "C1"}]}\n{"id": "B", "text": "x"}\n'
-)
-
-
-def rows(corpus: Corpus) -> list[dict[str, Any]]:
-    assert corpus.mentions.schema == MENTIONS
-    assert corpus.documents.schema == DOCUMENTS
-    texts = {row["document"]: row["text"] for row in corpus.documents.to_pylist()}
-    found = corpus.mentions.to_pylist()
-    assert len({row["id"] for row in found}) == len(found)
-    for row in found:
-        spans = list(zip(row["starts"], row["ends"], strict=True))
-        if spans:
-            pieces = " ".join(texts[row["document"]][start:end] for start, end in spans)
-            assert " ".join(pieces.split()).casefold() == row["mention"].casefold()
-            start, end = min(row["starts"]), max(row["ends"])
-            assert row["context"] == texts[row["document"]][max(0, start - 200) : end + 200]
-    return found
-
-
-def golds(corpus: Corpus) -> list[tuple[str, list[str], bool]]:
-    return [(row["mention"], row["concepts"], row["all_of"]) for row in rows(corpus)]
-
-
-def write(path: Path, content: str | bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
 
 
 def test_mantra(tmp_path: Path):
@@ -265,69 +232,6 @@ def test_bigbio_records(tmp_path: Path):
     ]  # fmt: skip
     assert corpus.documents["text"][0].as_py() == "Fever. No cough."
     assert corpus.skipped == {"malformed record (KeyError)": 1}
-
-
-def test_gold_lines_and_their_round_trip_through_spacy(tmp_path: Path):
-    from training.corpora.spacy_files import write_docbin
-
-    corpus = read_corpus(write(tmp_path / "gold.jsonl", GOLD))
-    assert golds(corpus) == [("Tos", ["C1", "C2"], False), ("fiebre", [], False)]
-    assert corpus.skipped == {
-        "offsets disagree with the text": 1, "malformed record (KeyError)": 1
-    }  # fmt: skip
-    write_docbin(corpus, tmp_path / "gold.spacy")
-    again = read_corpus(tmp_path / "gold.spacy")
-    assert golds(again) == golds(corpus)
-    assert rows(again)[0]["language"] == "SPA"
-    assert rows(again)[1]["type"] == "DISO"
-
-
-def test_spacys_data_widen_what_is_no_token_and_leave_gaps_and_overlaps_to_the_group(
-    tmp_path: Path,
-):
-    import spacy
-    from spacy.tokens import DocBin
-
-    from training.corpora.spacy_files import write_docbin
-
-    write(tmp_path / "a.txt", BRAT_TEXT)
-    spans = ("0 5;16 24\tfever of night", "0 5\tfever", "10 14\tswea", "10 24\tsweat of night")
-    lines = (f"T{n}\tDISO {span}\n" for n, span in enumerate(spans, start=1))
-    write(tmp_path / "a.ann", "".join(lines))
-    counts = write_docbin(read_corpus(tmp_path), tmp_path / "a.spacy", label="X")
-    assert counts == (
-        "1 widened to whole tokens, 4 mentions, 2 entities, 1 discontinuous, no entities, "
-        "1 overlapping, no entities, 1 documents in a.spacy"
-    )
-    doc = next(DocBin().from_disk(tmp_path / "a.spacy").get_docs(spacy.blank("xx").vocab))
-    assert [(ent.text, ent.label_) for ent in doc.ents] == [("fever", "X"), ("sweat of night", "X")]
-    assert [span.text for span in doc.spans["gold"]][2] == "sweat"
-    with pytest.raises(BergamotError, match=r"\[T126\]"):
-        write_docbin(read_corpus(write(tmp_path / "x/q.txt", "C1||x\n")), tmp_path / "b.spacy")
-    assert not (tmp_path / "b.spacy").exists()
-
-
-def test_spacys_data_are_exact_in_scripts_without_spaces(tmp_path: Path):
-    import spacy
-    from spacy.tokens import DocBin
-
-    from training.corpora.spacy_files import write_docbin
-
-    text = "患者は高血圧と2型糖尿病である。มีไข้สูง"
-    write(tmp_path / "a.txt", text)
-    names = ("高血圧", "2型糖尿病", "糖尿病", "ไข้")
-    starts = [text.index(name) for name in names]
-    lines = (
-        f"T{n}\tDISO {start} {start + len(name)}\t{name}\n"
-        for n, (start, name) in enumerate(zip(starts, names, strict=True), start=1)
-    )
-    write(tmp_path / "a.ann", "".join(lines))
-    counts = write_docbin(read_corpus(tmp_path), tmp_path / "a.spacy")
-    assert counts.startswith("4 mentions, 3 entities, 1 overlapping")
-    doc = next(DocBin().from_disk(tmp_path / "a.spacy").get_docs(spacy.blank("xx").vocab))
-    assert doc.text == text
-    assert [span.text for span in doc.spans["gold"]] == list(names)
-    assert [ent.text for ent in doc.ents] == ["高血圧", "2型糖尿病", "ไข้"]
 
 
 def test_a_corpus_is_written_and_opened(tmp_path: Path):
