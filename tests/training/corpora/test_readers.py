@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.training.corpora.written import BRAT_TEXT, golds, rows, write
-from training.corpora.registry import FORMS, read_corpus
+from tests.training.corpora.written import BRAT_TEXT, PUBTATOR, golds, rows, write
+from training.corpora.registry import read_corpus
 from training.corpora.schema import Corpus
 from training.errors import BergamotError
 
@@ -22,26 +22,6 @@ MANTRA = """<?xml version="1.0" encoding="UTF-8"?>
 <e id="e3" offset="22" len="6" cui="C0015967" grp="DISO">Fieber</e>
 <e id="e4" offset="x" len="6" cui="C0015967" grp="DISO">Fieber</e></unit>
 <unit id="d1.u1"><text>Akuter Herzinfarkt &amp; Fieber.</text></unit></document></Corpus>
-"""
-PUBTATOR = """1|t|Breast and ovarian cancer
-1|a|A fever; HBOC.
-1\t0\t25\tBreast and ovarian cancer\tCompositeMention\tD001943|D010051
-1\t0\t6\tBreast\tT023\tUMLS:C0006141
-1\t28\t33\tfever\tSign\t-1
-1\t35\t39\tHBOC\tDisease\tD1+D2
-1\t36\t40\tHBOC\tDisease\tD1
-1\t90\t94\tHBOC\tDisease\tD1
-1\t28\t33\tfever\tSign\t-1
-1\tCID\tD1\tD2
-1\tx
-
-2|t|Fever and cough
-2|a|
-2\t0\t15\tFever and cough\tDisease\tD5|D6\tFever|cough
-
-2|t|Another text
-2|a|
-3\t0\t3\tabc\tDisease\tD9
 """
 BRAT = """T1\tDISO 0 5;16 24\tfever of night
 T2\tDISO 0 24\tfever and sweat of night
@@ -244,49 +224,6 @@ def test_a_corpus_is_written_and_opened(tmp_path: Path):
     (tmp_path / "out/mentions.arrow").write_bytes(b"x")
     with pytest.raises(BergamotError, match=r"\[B005\]"):
         Corpus.open(tmp_path / "out")
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "form", "language", "message"),
-    [
-        ("a.txt", b"1|t|caf\xe9 x\n1|a|y\n", None, "", r"\[T121\].*a\.txt:1 is not UTF-8"),
-        ("a.txt.gz", b"no gzip", "pubtator", "", r"\[T120\].*a\.txt\.gz cannot be read"),
-        ("a.spacy", b"nothing", None, "", r"\[T129\].*a\.spacy"),
-        ("a.txt", b"prose\n", None, "", r"\[T123\].*a\.txt has no file of a known form"),
-        ("a/b.txt", b"prose\n", "gold", "", r"\[T123\].*has no file of gold, only: b\.txt\."),
-        ("a.txt", b"prose\n", "pubtater", "", r"\[T122\].*Choose one of: mantra, brat"),
-        ("a.txt", b"C1||x\n", None, "klingon", r"\[T125\].*klingon"),
-        ("a.jsonl", b'{"text": 1}\n{"text"\n', None, "", r"\[T127\].*a\.jsonl:2 is no JSON"),
-        ("a.jsonl", b'"\\"text\\""\n["text"]', "gold", "", r"\[T127\].*a\.jsonl:1 is no JSON obj"),
-        ("a.jsonl", b'{"text": "a"}\n{"text": "\\ud800"}\n', None, "", r"T127.*a\.jsonl:2.*half"),
-        ("a.jsonl", b'{"text": "a",\t"start": 1e309}', "gold", "", r"T127.*a\.jsonl:1.*finite"),
-        ("a.jsonl", b'"text"' + b"[" * 100_000, "gold", "", r"\[T127\].*a\.jsonl:1"),
-        ("a.json", b'[{"text": "a"},\n{"text": "\\ud800"}]', None, "", r"T127.*a\.json:2.*half"),
-        ("a.tsv", b"Term\tx\n", "cometa", "", r"\[T128\].*no column General SNOMED ID"),
-        ("missing/a.txt", None, None, "", r"\[T120\].*does not exist"),
-    ],
-)  # fmt: skip
-def test_errors_name_file_and_line(
-    tmp_path: Path, name: str, content: bytes | None, form: str, language: str, message: str
-):
-    path = write(tmp_path / name, content) if content is not None else tmp_path / name
-    with pytest.raises(BergamotError, match=message):
-        read_corpus(path.parent if name == "a/b.txt" else path, form, language)
-
-
-def test_a_folder_of_two_forms_asks_for_one(tmp_path: Path):
-    write(tmp_path / "a.txt", PUBTATOR)
-    write(tmp_path / "b.txt", "C1||x\n")
-    with pytest.raises(BergamotError, match=r"\[T124\].*pubtator, xlbel"):
-        read_corpus(tmp_path)
-    assert golds(read_corpus(tmp_path, "xlbel")) == [("x", ["C1"], False)]
-    with pytest.raises(BergamotError, match=r"\[T123\].*no file of brat"):
-        read_corpus(tmp_path, "brat")
-
-
-def test_every_form_has_a_name_and_an_empty_file_breaks_none(tmp_path: Path):
-    for form in sorted(set(FORMS) - {"mantra", "spacy"}):
-        assert read_corpus(write(tmp_path / f"{form}.txt", ""), form).mentions.num_rows == 0
 
 
 @pytest.mark.skipif(not (SHARED / "data/raw").is_dir(), reason=f"no open data at {SHARED}")

@@ -5,6 +5,26 @@ from typing import Any
 
 from training.corpora.schema import DOCUMENTS, MENTIONS, Corpus
 
+PUBTATOR = """1|t|Breast and ovarian cancer
+1|a|A fever; HBOC.
+1\t0\t25\tBreast and ovarian cancer\tCompositeMention\tD001943|D010051
+1\t0\t6\tBreast\tT023\tUMLS:C0006141
+1\t28\t33\tfever\tSign\t-1
+1\t35\t39\tHBOC\tDisease\tD1+D2
+1\t36\t40\tHBOC\tDisease\tD1
+1\t90\t94\tHBOC\tDisease\tD1
+1\t28\t33\tfever\tSign\t-1
+1\tCID\tD1\tD2
+1\tx
+
+2|t|Fever and cough
+2|a|
+2\t0\t15\tFever and cough\tDisease\tD5|D6\tFever|cough
+
+2|t|Another text
+2|a|
+3\t0\t3\tabc\tDisease\tD9
+"""
 BRAT_TEXT = "fever and\nsweat of night"
 
 
