@@ -68,24 +68,3 @@ def test_a_broken_gold_line_is_named(make_nlp, tmp_path, entity: str, reason: st
     assert f"{gold}:2" in result.output.replace("\n", "")
     assert reason in result.output
     assert not (tmp_path / "out").exists()
-
-
-def test_gold_in_scripts_without_spaces_counts_as_the_mentions_themselves(make_nlp, tmp_path):
-    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
-    nlp.to_disk(tmp_path / "p")
-    known = [(doc.ents[0].kb_id_, doc.text) for doc in (e.reference for e in golds(nlp))]
-    queries = "".join(f"{concept_id}||{text}\n" for concept_id, text in known)
-    (tmp_path / "gold.txt").write_text(queries, "utf8")
-    lines = []
-    for concept_id, text in known:
-        entity = {"start": 3, "end": 3 + len(text), "concept_id": concept_id}
-        lines.append({"text": f"患者は{text}である。", "entities": [entity]})
-    (tmp_path / "gold.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf8")
-    reports = []
-    for gold in ("gold.txt", "gold.jsonl"):
-        arguments = ["calibrate", tmp_path / "p", tmp_path / gold, tmp_path / "q", "--json"]
-        result = CliRunner().invoke(bergamot, list(map(str, arguments)))
-        assert result.exit_code == 0, result.output
-        reports.append(json.loads(result.stdout))
-    assert reports[0]["accuracy"] == reports[1]["accuracy"]
-    assert reports[0]["mentions"] == reports[1]["mentions"]

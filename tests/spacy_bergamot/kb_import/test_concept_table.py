@@ -23,75 +23,6 @@ def test_concepts_are_sorted_by_id_whatever_the_order_of_rows(tmp_path: Path) ->
     assert [table.row(cui) for cui in table] == list(range(20))
 
 
-def test_without_ranks_the_preferred_name_is_the_preferred_atom(tmp_path: Path) -> None:
-    preferred = {"ISPREF": "Y", "TS": "P", "STT": "PF"}
-    rows = [
-        name("C1", "a synonym"),
-        name("C1", "the name", **preferred),
-        name("C1", "a name", "FRE", **preferred),
-        name("C2", "b", **preferred),
-        name("C2", "a", **preferred),
-        name("C3", "z", "GER"),
-        name("C3", "y", "SPA", **preferred),
-        name("C4", "anglais", "FRE", **preferred),
-        name("C4", "zenglish"),
-    ]
-    built = build(tmp_path, rows)
-    assert built.rows("concepts", "name") == ["the name", "a", "y", "zenglish"]
-
-
-def test_each_mark_of_preference_outweighs_those_after_it(tmp_path: Path) -> None:
-    marks = {"ISPREF": "Y", "TS": "P", "STT": "PF"}
-    order = [(1, 1, 1), (1, 1, 0), (1, 0, 1), (1, 0, 0), (0, 1, 1), (0, 1, 0), (0, 0, 1), (0, 0, 0)]
-    rows = [
-        name(
-            "C1",
-            f"{9 - place}",
-            **{k: v for (k, v), on in zip(marks.items(), ons, strict=True) if on},
-        )
-        for place, ons in enumerate(order)
-    ]
-    rows.append(name("C1", "0 foreign", "FRE", **marks))
-    built = build(tmp_path, rows)
-    assert built.rows("aliases", "alias") == [*"98765432", "0 foreign"]
-
-
-def test_the_highest_rank_gives_the_preferred_name_and_the_source(tmp_path: Path) -> None:
-    ranks = [
-        line("MRRANK", RANK=rank, SAB=source, TTY=kind)
-        for rank, source, kind in [
-            ("0009", "LOW", "PT"),
-            ("0010", "HIGH", "PT"),
-            ("2", "LOW", "SY"),
-        ]
-    ]
-    rows = [
-        name("C1", "a low", SAB="LOW", TTY="PT", ISPREF="Y", TS="P", STT="PF"),
-        name("C1", "z high", SAB="HIGH", TTY="PT"),
-        name("C1", "z high", SAB="LOW", TTY="PT"),
-        name("C1", "0 unranked", SAB="NEW", TTY="PT", ISPREF="Y"),
-    ]
-    built = build(tmp_path, rows, MRRANK=ranks)
-    assert built.rows("concepts", "name") == ["z high"]
-    assert built.rows("aliases", "alias", "source") == [
-        ("z high", "HIGH"),
-        ("a low", "LOW"),
-        ("0 unranked", "NEW"),
-    ]
-
-
-def test_a_string_keeps_all_its_languages_and_spellings(tmp_path: Path) -> None:
-    rows = [name("C1", "Coma"), name("C1", "coma"), name("C1", "coma", "SPA"), name("C1", "coma")]
-    built = build(tmp_path, [*rows, name("C1", "other")])
-    assert sorted(built.aliases()) == [
-        ("C1", "ENG", "Coma"),
-        ("C1", "ENG", "coma"),
-        ("C1", "ENG", "other"),
-        ("C1", "SPA", "coma"),
-    ]
-    assert built.counts["aliases_by_language"] == {"ENG": 3, "SPA": 1}
-
-
 def test_types_have_groups_and_unknown_types_have_none(tmp_path: Path) -> None:
     types = [line("MRSTY", CUI="C1", TUI=tui) for tui in ("T999", "T047", "T047")]
     built = build(tmp_path, TWO, MRSTY=[*types, line("MRSTY", CUI="C9", TUI="T001")])
@@ -139,22 +70,6 @@ def test_the_manifest_says_what_was_read(tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps(built.manifests)
 
 
-def test_licences_stand_in_a_table_beside_the_release(tmp_path: Path) -> None:
-    write_release(tmp_path / "META", MRCONSO=TWO, MRSAB=[line("MRSAB", RSAB="SRC", SVER="7")])
-    table = tmp_path / "META/MRSAB.tsv"
-    table.write_text("SAB\tversion\tlicense\nSRC\t6\tCC0\nOTHER\t2 (part)\t\n", "utf8")
-    run(tmp_path)
-    manifest = json.loads((tmp_path / "out/kb/manifest.json").read_text("utf8"))
-    assert manifest["release"] == [
-        {"source": "OTHER", "version": "2 (part)", "restriction": "", "name": ""},
-        {"source": "SRC", "version": "7", "restriction": "", "name": "", "licence": "CC0"},
-    ]
-    assert "MRSAB.tsv" in [entry["name"] for entry in manifest["sources"]]
-    table.write_text("a\tb\n", "utf8")
-    with pytest.raises(BergamotError, match=r"T128.*MRSAB\.tsv"):
-        run(tmp_path)
-
-
 def test_missing_optional_files_are_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -166,39 +81,11 @@ def test_missing_optional_files_are_logged(
     assert built.edges() == []
 
 
-@pytest.mark.parametrize(
-    ("data", "code"),
-    [(None, "T101"), (b"", "T102"), (b"\x1f\x8b\x08\x00 cut off", "T102"), (b"PK\x03\x04", "T103")],
-)
-def test_a_missing_empty_or_alien_mrconso_is_an_error(
-    data: bytes | None, code: str, tmp_path: Path
-) -> None:
-    if data is not None:
-        write_release(tmp_path / "META", MRCONSO=[])
-        (tmp_path / "META/MRCONSO.RRF").write_bytes(data)
-    with pytest.raises(BergamotError, match=code) as caught:
-        run(tmp_path)
-    assert "MRCONSO.RRF" in str(caught.value)
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_concept_without_a_name_in_the_languages_is_no_node(tmp_path: Path) -> None:
     rows = [*TWO, name("C2", "solo", "SPA")]
     built = build(tmp_path, rows, [relation("C1", "C2")], filters=Filters(languages=("ENG",)))
     assert built.cuis == ["C1"]
     assert built.counts["dropped"]["relations: concept not in the table"] == 1
-
-
-def test_names_with_control_characters_are_dropped_counted_and_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    broken = ["he\0art", "lung\x7f", "kidn\x9fey", "\x1bskull"]
-    whole = ["fore\tarm", "tibia\x85", "na®"]
-    rows = [*TWO, *(name("C1", text) for text in broken + whole)]
-    built = build(tmp_path, rows)
-    assert sorted(alias for _, _, alias in built.aliases()) == sorted(["a", "b", *whole])
-    assert built.counts["dropped"] == {"names: control characters": 4}
-    assert r"'he\x00art'" in caplog.text
 
 
 @pytest.mark.parametrize("column", ["SAB", "RELA", "TUI"])

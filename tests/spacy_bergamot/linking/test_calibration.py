@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import spacy
 from spacy.tokens import DocBin, Span
-from spacy.training import Example
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.linking.calibration import Calibration
@@ -100,15 +99,6 @@ def test_a_pipeline_is_calibrated_saved_and_obeys_the_threshold(
         assert next(iter(doc.spans[spans_key] if spans_key else doc.ents)).kb_id_ == expected
     fresh = make_nlp(**settings).get_pipe("bergamot_linker").from_bytes(linker.to_bytes())
     assert fresh.parts.calibration.report["ece"] == report["ece"]
-
-
-def test_mentions_without_gold_are_left_out(make_nlp):
-    nlp = make_nlp(mentions=False)
-    linker = nlp.get_pipe("bergamot_linker")
-    doc = nlp.make_doc("fever")
-    doc.ents = [Span(doc, 0, 1, label="X")]
-    with pytest.raises(BergamotError, match="Cannot calibrate on 0 distinct"):
-        linker.calibrate([Example(doc, doc)] * 30)
 
 
 def test_a_threshold_needs_a_calibration_and_scores_of_the_same_kind(make_nlp, tmp_path):
