@@ -221,8 +221,13 @@ class AliasIndex:
         return self.engine.vectors(self.string_vectors[strings]) @ vector
 
     def languages_of(self, strings: np.ndarray) -> np.ndarray:
-        """Return float32 (n, languages + 1) by row of `bias.offsets`: 1 for the language of a
-        string; of several, each has an equal share."""
+        """Return the shares of languages in strings, float32 (n, languages + 1).
+
+        A column is a row of `bias.offsets`: 1 for the language of a string; of several, each has
+        an equal share.
+
+        strings (int64 (n,)): Rows of the strings.
+        """
         sizes = self.indptr[strings + 1] - self.indptr[strings]
         aliases = expand(self.indptr, self.postings, strings)
         shares = np.zeros((len(strings), len(self.bias.offsets)), dtype=np.float32)

@@ -17,8 +17,13 @@ _CHUNK = 1 << 16
 
 
 def index_strings(table: ConceptTable) -> tuple[pa.Array, pa.Array, np.ndarray]:
-    """Return the distinct normal forms, sorted; and of the aliases that have letters or digits
-    the normal forms and their rows. RAISES (BergamotError): B023 if there are none."""
+    """Return the distinct normal forms of a table's aliases, and which alias has which.
+
+    table (ConceptTable): The knowledge base.
+    RETURNS (tuple): The normal forms, sorted; and of the aliases that have letters or digits the
+        normal forms, and their rows (int32).
+    RAISES (BergamotError): B023 if there are none.
+    """
     column = table.aliases.column("alias")
     normal = pa.concat_arrays(
         [

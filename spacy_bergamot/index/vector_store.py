@@ -49,11 +49,13 @@ class Plan:
 
     @property
     def id(self) -> str:
+        """Hash of the plan (hex, 64 digits)."""
         text = json.dumps(asdict(self), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def shards(self) -> int:
+        """Number of files."""
         return -(-self.count // self.shard)
 
     def rows(self, number: int) -> range:
@@ -171,6 +173,11 @@ def open_store(folder: Path, plan: Plan) -> VectorStore:
 
 
 def shard_path(folder: Path, number: int) -> Path:
+    """Return the file of a shard.
+
+    folder (Path): Of the store.
+    number (int): Of the shard.
+    """
     return folder / f"shard-{number:05d}.npy"
 
 

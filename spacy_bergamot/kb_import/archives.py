@@ -78,8 +78,10 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _drain(inside: Any, path: Path) -> None:
-    """Read to the end, for only there the checksum is compared; whoever read may have closed the
-    stream that was given out, and not what is below it."""
+    """Read to the end, for only there the checksum is compared.
+
+    Whoever read may have closed the stream that was given out, and not what is below it.
+    """
     stream = _bounded(inside, path)
     while stream.read(_PIECE):
         pass

@@ -1,5 +1,8 @@
-"""The sources of a release: version, restriction level and name by MRSAB.RRF; licence and address
-by MRSAB.tsv, for which MRSAB.RRF has no column."""
+"""The sources of a release.
+
+Version, restriction level and name are those of MRSAB.RRF; licence and address, for which it has no
+column, those of MRSAB.tsv.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path

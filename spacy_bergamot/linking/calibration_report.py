@@ -18,8 +18,13 @@ class Observation(NamedTuple):
 
 
 def expected_calibration_error(probabilities: np.ndarray, right: np.ndarray) -> float:
-    """Return the mean distance of confidence and accuracy over ten bins of equal width, weighted
-    by their sizes (Naeini et al. 2015). Both arrays are (n,)."""
+    """Return the mean distance of confidence and accuracy over bins (Naeini et al. 2015).
+
+    There are ten bins of equal width, weighted by their sizes.
+
+    probabilities (float (n,)): That a link is right.
+    right (float (n,)): Whether it is.
+    """
     bins = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
     error = 0.0
     for number in range(_BINS):
@@ -32,7 +37,13 @@ def expected_calibration_error(probabilities: np.ndarray, right: np.ndarray) -> 
 def report_of(
     tops: Sequence[Observation], held: np.ndarray, precisions: Sequence[float], *, linkable: int
 ) -> dict[str, Any]:
-    """Return figures of held-out probabilities. linkable (int): Mentions that have a concept."""
+    """Return figures of held-out probabilities.
+
+    tops (Sequence[Observation]): The best candidates of n mentions.
+    held (float (n,)): Their probabilities.
+    precisions (Sequence[float]): For which thresholds are sought.
+    linkable (int): Mentions that have a concept.
+    """
     right = np.array([entry.right for entry in tops], dtype=float)
     raw = np.clip([entry.values[1] for entry in tops], 0, 1)
     curve = _Curve(held, right, linkable)

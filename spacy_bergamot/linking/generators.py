@@ -44,7 +44,12 @@ class Generator(Protocol):
         ...
 
     def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
-        """Return the search for some names in normal form."""
+        """Return the search for some names.
+
+        names (Sequence[str]): In normal form.
+        index (AliasIndex): Searched.
+        encoder (Encodes): Gives vectors of names, where a generator needs them.
+        """
         ...
 
 
@@ -55,6 +60,7 @@ class ExactGenerator:
     name: str = "exact"
 
     def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
+        """Return the search for some names; see `Generator.search`."""
         found = index.lookup(names)
         one = np.ones(1, dtype=np.float32)
 
@@ -78,6 +84,8 @@ class LexicalGenerator:
     name: str = "lexical"
 
     def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
+        """Return the search for some names; see `Generator.search`."""
+
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:
             wanted = [names[row] for row in rows]
             found = index.lexical.search(wanted, fetch, smallest=self.smallest)
@@ -93,6 +101,7 @@ class DenseGenerator:
     name: str = "dense"
 
     def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
+        """Return the search for some names; see `Generator.search`."""
         vectors = index.embed(names, encoder)
 
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:

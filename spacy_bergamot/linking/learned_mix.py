@@ -58,8 +58,12 @@ class Weights:
 
     @classmethod
     def read(cls, path: Path) -> "Weights":
-        """Read the file of a folder. RAISES (BergamotError): B149 if it does not say the weights of
-        just the features that there are."""
+        """Read the file of a folder.
+
+        path (Path): The folder.
+        RAISES (BergamotError): B149 if it does not say the weights of just the features that there
+            are.
+        """
         try:
             facts = json.loads((path / _FILE).read_text(encoding="utf8"))
             kinds = ("candidate", GENERATORS, "nil")

@@ -152,9 +152,11 @@ class _Graph:
 
 
 def words_of(texts: Iterable[str], language: str) -> Words:
-    """Return the folded words of some texts that are no stop words; of scripts without spaces,
-    pairs of characters.
+    """Return the folded words of some texts that are no stop words.
 
+    Of scripts without spaces they are pairs of characters.
+
+    texts (Iterable[str]): Texts in one language.
     language (str): As in MRCONSO.RRF.
     """
     stops = stop_words((language,))

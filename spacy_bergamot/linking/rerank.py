@@ -89,6 +89,7 @@ class PriorReranker:
     def __call__(
         self, mentions: Sequence[Mention], candidates: Ordered, kb: KnowledgeBase
     ) -> Ordered:
+        """Return the candidates of a document in another order; see `Reranker`."""
         ids = {candidate.concept_id for found in candidates for candidate in found}
         known = {concept_id: float(np.log1p(kb.count_aliases(concept_id))) for concept_id in ids}
         most = max(known.values(), default=1) or 1
@@ -113,6 +114,7 @@ class CoherenceReranker:
     def __call__(
         self, mentions: Sequence[Mention], candidates: Ordered, kb: KnowledgeBase
     ) -> Ordered:
+        """Return the candidates of a document in another order; see `Reranker`."""
         distinct: dict[str, list[Candidate]] = {}
         for mention, found in zip(mentions, candidates, strict=True):
             distinct.setdefault(mention.text, found[: self.width])

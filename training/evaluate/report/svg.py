@@ -57,6 +57,7 @@ class Frame:
         self.ys = ys
 
     def at(self, x: float, y: float) -> Point:
+        """Return the place of a value in the drawing."""
         across = (self.scale(x) - self.xs[0]) / ((self.xs[1] - self.xs[0]) or 1)
         up = (y - self.ys[0]) / ((self.ys[1] - self.ys[0]) or 1)
         return (
@@ -67,6 +68,7 @@ class Frame:
     def axes(
         self, x_label: str, y_label: str, xs: Sequence[float], ys: Sequence[float]
     ) -> list[Markup]:
+        """Draw both axes with ticks at some values."""
         bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
         parts = []
         for y in ys:
@@ -86,6 +88,7 @@ class Frame:
 
 
 def path(places: Sequence[Point], number: int) -> Markup:
+    """Draw the line of a series through places."""
     look = {"fill": "none", "stroke": colour(number), "stroke_width": 2}
     dashes = DASHES[number % len(DASHES)]
     look |= {"stroke_dasharray": dashes} if dashes else {}
@@ -107,18 +110,22 @@ def mark(number: int, x: float, y: float, tip: str = "") -> Markup:
 
 
 def whisker(number: int, path: str) -> Markup:
+    """Draw the interval of a series."""
     return tag("path", d=path, stroke=colour(number), stroke_width=1.5)
 
 
 def line_sample(number: int, x: float, y: float) -> Markup:
+    """Draw the look of a line for a legend."""
     return path([(x, y), (x + 26, y)], number) + mark(number, x + 13, y)
 
 
 def whisker_sample(number: int, x: float, y: float) -> Markup:
+    """Draw the look of an interval for a legend."""
     return whisker(number, f"M{x} {y}h26") + mark(number, x + 13, y)
 
 
 def bar_sample(look: Mapping[str, str], x: float, y: float) -> Markup:
+    """Draw the look of a bar for a legend."""
     return tag("rect", x=x, y=y - 5, width=26, height=9, **look)
 
 
@@ -143,6 +150,7 @@ def drawing(
 
 
 def text(x: float, y: float, text: object, anchor: str = "", **more: object) -> Markup:
+    """Write a text at a place."""
     more |= {"text_anchor": anchor} if anchor else {}
     return tag("text", text, x=x, y=y, **more)
 
@@ -160,6 +168,7 @@ def cut(text: str, most: int) -> Markup:
 
 
 def value_range(values: Sequence[float]) -> Point:
+    """Return the smallest and the largest of some values; they are never equal."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     return (low, high) if high > low else (low, low + 1)
 
