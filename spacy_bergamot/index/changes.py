@@ -70,6 +70,9 @@ class Changes:
     def open(cls, path: Path, base: AliasIndex, *, checksums: bool = True) -> "Changes":
         """Open the changes of an index.
 
+        path (Path): The folder.
+        base (AliasIndex): The index.
+        checksums (bool): Compare the files' checksums, and not their sizes alone.
         RAISES (BergamotError): B050 if they belong to another index; B001 to B006.
         """
         return cls(path, base, checksums=checksums)
@@ -85,6 +88,9 @@ class Changes:
     ) -> None:
         """Write changes that follow those of before.
 
+        path (Path): The folder.
+        base (AliasIndex): The index.
+        encoder (TextEncoder): Its language model.
         changes (Iterable[dict]): "action" is "add" or "remove"; "concept_id"; "alias", which
             "remove" may leave out to remove the whole concept; of an addition "language" and
             "source"; of a concept that is new, "name" (the alias where it is left out), "types"

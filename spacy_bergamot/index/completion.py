@@ -30,6 +30,7 @@ def completions(
 ) -> list[Completion]:
     """Return the best name of each of at most `limit` concepts, best first.
 
+    index (AliasIndex): Whose names they are.
     text (str): In normal form; one without characters begins nothing.
     removed (np.ndarray | None): bool, the aliases that are never returned.
     """

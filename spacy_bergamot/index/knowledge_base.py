@@ -74,7 +74,10 @@ class KnowledgeBase:
         return isinstance(concept_id, str) and bool(self._names.of(concept_id))
 
     def find(self, concept_id: str) -> Concept | None:
-        """Return a concept with everything known of it, or None."""
+        """Return a concept with everything known of it, or None.
+
+        concept_id (str): Of the concept.
+        """
         rows = self._names.of(concept_id)
         if not rows:
             return None
@@ -93,6 +96,8 @@ class KnowledgeBase:
         """Return a concept's preferred name and semantic types (TUI), or None if it is not there.
 
         `find` reads all that is known of a concept, which takes three times as long.
+
+        concept_id (str): Of the concept.
         """
         if concept_id not in self:
             return None
@@ -121,33 +126,51 @@ class KnowledgeBase:
         return NameSearch(self._names, self.find).complete(text, limit=limit)
 
     def parents(self, concept_id: str) -> list[str]:
-        """Return the ids of the concepts right above: PAR and RB."""
+        """Return the ids of the concepts right above: PAR and RB.
+
+        concept_id (str): Of the concept.
+        """
         return self._related(concept_id, PARENT_RELATIONS)
 
     def children(self, concept_id: str) -> list[str]:
-        """Return the ids of the concepts right below: CHD and RN."""
+        """Return the ids of the concepts right below: CHD and RN.
+
+        concept_id (str): Of the concept.
+        """
         return self._related(concept_id, CHILD_RELATIONS)
 
     def descendants(self, concept_id: str) -> set[str]:
-        """Return the ids of all concepts below, without the concept itself."""
+        """Return the ids of all concepts below, without the concept itself.
+
+        concept_id (str): Of the concept.
+        """
         row = self._row(concept_id)
         below = self.table.descendants([row]) - {row} if row is not None else set()
         return {self.table.concept_id(other) for other in below}
 
     def relations(self, concept_id: str) -> list[tuple[str, str, str]]:
-        """Return (REL, RELA, concept id): what other concepts are to this one."""
+        """Return (REL, RELA, concept id): what other concepts are to this one.
+
+        concept_id (str): Of the concept.
+        """
         row = self._row(concept_id)
         found = self.table.related(row) if row is not None else []
         return [(rel, rela, self.table.concept_id(tail)) for rel, rela, tail in found]
 
     def related(self, concept_id: str) -> set[str]:
-        """Return the ids of the concepts that have any relation to this one."""
+        """Return the ids of the concepts that have any relation to this one.
+
+        concept_id (str): Of the concept.
+        """
         row = self._row(concept_id)
         tails = self.table.rows_of("relations", row)["tail"].to_pylist() if row is not None else []
         return {self.table.concept_id(tail) for tail in tails}
 
     def count_aliases(self, concept_id: str) -> int:
-        """Return the number of a concept's names."""
+        """Return the number of a concept's names.
+
+        concept_id (str): Of the concept.
+        """
         return len(self._names.of(concept_id))
 
     def aliases_by_language(self) -> dict[str, int]:
@@ -155,7 +178,10 @@ class KnowledgeBase:
         return self._names.by_language()
 
     def aliases(self, concept_id: str) -> list[dict[str, str]]:
-        """Return a concept's names: alias, language, source, term_type."""
+        """Return a concept's names: alias, language, source, term_type.
+
+        concept_id (str): Of the concept.
+        """
         self._row(concept_id)
         rows = [
             self.tables[number].aliases.slice(alias, 1).to_pylist()[0]
@@ -164,17 +190,27 @@ class KnowledgeBase:
         return [{key: row[key] for key in row if key != "concept"} for row in rows]
 
     def definition(self, concept_id: str) -> str | None:
-        """Return how the knowledge base defines a concept, None if it does not."""
+        """Return how the knowledge base defines a concept, None if it does not.
+
+        concept_id (str): Of the concept.
+        """
         row = self._row(concept_id)
         found = None if row is None else self.table.column("concepts", "definition")[row].as_py()
         return None if found is None else str(found)
 
     def has_definition(self, concept_id: str) -> bool:
-        """Whether the knowledge base defines a concept."""
+        """Whether the knowledge base defines a concept.
+
+        concept_id (str): Of the concept.
+        """
         return self.definition(concept_id) is not None
 
     def codes(self, concept_id: str, source: str) -> list[str]:
-        """Return a concept's codes in a source vocabulary, such as ICD10CM."""
+        """Return a concept's codes in a source vocabulary, such as ICD10CM.
+
+        concept_id (str): Of the concept.
+        source (str): Of the codes.
+        """
         row = self._row(concept_id)
         rows = self.table.rows_of("codes", row).to_pylist() if row is not None else []
         return [entry["code"] for entry in rows if entry["source"] == source]

@@ -59,7 +59,10 @@ class Plan:
         return -(-self.count // self.shard)
 
     def rows(self, number: int) -> range:
-        """Return the strings of a shard."""
+        """Return the strings of a shard.
+
+        number (int): Of the shard.
+        """
         return range(number * self.shard, min((number + 1) * self.shard, self.count))
 
 
@@ -94,7 +97,14 @@ class VectorStore:
 def plan_of(
     strings: pa.Array, encoder: EncodesAliases, *, lm_fingerprint: str, dtype: str = "float32"
 ) -> Plan:
-    """Return the plan for encoding strings. RAISES (BergamotError): B039 for an unknown dtype."""
+    """Return the plan for encoding strings.
+
+    strings (pa.Array): Names in normal form.
+    encoder (EncodesAliases): The language model.
+    lm_fingerprint (str): Of the language model.
+    dtype (str): Of the vectors on disk, "float32" or "float16".
+    RAISES (BergamotError): B039 for an unknown dtype.
+    """
     if dtype not in DTYPES:
         raise BergamotError(Errors.B039, value=dtype, choices=", ".join(DTYPES))
     digest = hashlib.sha256()
@@ -117,6 +127,12 @@ def fill(
 ) -> int:
     """Encode the shards that are missing; of n processes each takes every n-th.
 
+    folder (Path): Of the store.
+    strings (pa.Array): Names in normal form.
+    encoder (EncodesAliases): The language model.
+    plan (Plan): Of the store.
+    rank, processes (int): Number of this process, and how many there are.
+    progress (bool): Show how far it is.
     RETURNS (int): Shards that were found whole.
     RAISES (BergamotError): B040 if the folder holds other vectors.
     """
@@ -162,7 +178,12 @@ def _announce(
 
 
 def open_store(folder: Path, plan: Plan) -> VectorStore:
-    """Open a finished store. RAISES (BergamotError): B041 naming the shards that are missing."""
+    """Open a finished store.
+
+    folder (Path): Of the store.
+    plan (Plan): What it was filled by.
+    RAISES (BergamotError): B041 naming the shards that are missing.
+    """
     _claim(folder, plan)
     missing = [n for n in range(plan.shards) if not is_whole(folder, plan, n)]
     if missing:
@@ -182,7 +203,11 @@ def shard_path(folder: Path, number: int) -> Path:
 
 
 def is_whole(folder: Path, plan: Plan, number: int) -> bool:
-    """Return whether a shard is there, unchanged, and of this plan."""
+    """Return whether a shard is there, unchanged, and of this plan.
+
+    folder (Path): Of the store.
+    number (int): Of the shard.
+    """
     path = shard_path(folder, number)
     try:
         facts = json.loads(path.with_suffix(".json").read_text(encoding="utf8"))

@@ -81,6 +81,7 @@ class Calibration:
     ) -> "Calibration":
         """Fit probabilities to mentions whose concepts are known.
 
+        groups (Groups): Semantic groups of concepts.
         candidates: Of every mention, best first; where NIL is the first, nothing is linked.
         golds: Its right concepts; none if it is NIL.
         precision (float | None): One more precision for which a threshold is sought.
@@ -116,7 +117,11 @@ class Calibration:
         return cls(_fitted(tops), parts, report)
 
     def save(self, path: Path, *, index: str, scoring: str) -> None:
-        """Write a folder. index, scoring (str): What the scores came from."""
+        """Write a folder.
+
+        path (Path): The folder.
+        index, scoring (str): What the scores came from.
+        """
         facts = {"weights": self.weights, "parts": self.parts, "report": self.report}
         with atomic_folder(path) as folder:
             text = json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
@@ -127,6 +132,8 @@ class Calibration:
     def open(cls, path: Path, *, index: str, scoring: str) -> "Calibration":
         """Read a folder, and warn if scores are made in another way since.
 
+        path (Path): The folder.
+        index, scoring (str): What scores come from now.
         RAISES (BergamotError): B054 for another index; B001 to B006.
         """
         manifest = read_manifest(

@@ -51,6 +51,8 @@ def features_of(
 ) -> list[Seen]:
     """Return what is seen of the mentions of one document.
 
+    mentions (Sequence[Mention]): Of the document.
+    profiles (Profiles): Of the knowledge base's concepts.
     candidates: Of every mention, best first. generators (Sequence[str]): Keys of their scores.
     """
     document = _Document(mentions, candidates, profiles)

@@ -161,11 +161,17 @@ class EnsembleGenerator:
         object.__setattr__(self, "weights", dict(sorted(self.weights.items())))
 
     def is_exact(self, key: str) -> bool:
-        """Return whether a generator finds names as they stand."""
+        """Return whether a generator finds names as they stand.
+
+        key (str): Its name.
+        """
         return isinstance(self.generators[key], ExactGenerator)
 
     def weight(self, key: str) -> float:
-        """Return the weight of a generator, 1 where none is given."""
+        """Return the weight of a generator, 1 where none is given.
+
+        key (str): Its name.
+        """
         return self.weights.get(key, 1.0)
 
     def key_of(self, kind: type) -> str | None:
@@ -180,7 +186,10 @@ def make_exact() -> ExactGenerator:
 
 
 def make_lexical(smallest: float = 0.2) -> LexicalGenerator:
-    """Configure `LexicalGenerator`."""
+    """Configure `LexicalGenerator`.
+
+    smallest (float): As of the class.
+    """
     return LexicalGenerator(smallest)
 
 
@@ -196,7 +205,10 @@ def make_ensemble(
     stop_at_exact: bool = True,
     agreement: float = 0.0,
 ) -> EnsembleGenerator:
-    """Configure `EnsembleGenerator`."""
+    """Configure `EnsembleGenerator`.
+
+    generators, weights, combine, stop_at_exact, agreement: As of the class.
+    """
     return EnsembleGenerator(
         dict(generators),
         dict(weights or {}),

@@ -49,7 +49,11 @@ class Weights:
     report: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def save(self, path: Path, *, index: str, generator: str) -> None:
-        """Write a folder. index, generator (str): What the candidates came from."""
+        """Write a folder.
+
+        path (Path): The folder.
+        index, generator (str): What the candidates came from.
+        """
         facts = {key: dict(getattr(self, key)) for key in ("candidate", GENERATORS, "nil")}
         with atomic_folder(path) as folder:
             text = json.dumps({**facts, "report": self.report}, indent=1) + "\n"
@@ -162,5 +166,8 @@ def _families(added: np.ndarray) -> dict[str, float]:
 
 
 def make_learned_mix(nil: bool = True) -> LearnedMix:
-    """Configure `LearnedMix`; its weights are files of the pipeline."""
+    """Configure `LearnedMix`; its weights are files of the pipeline.
+
+    nil (bool): As of the class.
+    """
     return LearnedMix(nil=nil)

@@ -55,7 +55,10 @@ class Profile(NamedTuple):
     above: frozenset[int]
 
     def is_near(self, other: "Profile") -> bool:
-        """Whether it is another concept or has a relation to it."""
+        """Whether it is another concept or has a relation to it.
+
+        other (Profile): Of a candidate.
+        """
         return self.concept_id == other.concept_id or other.row in self.relatives
 
     def is_above(self, other: "Profile") -> bool:
@@ -74,6 +77,7 @@ class Profiles:
     def of(self, concept_id: str, language: str) -> Profile:
         """Return a concept of the knowledge base.
 
+        concept_id (str): Of the concept.
         language (str): Of the document, as in MRCONSO.RRF; empty if unknown.
         """
         return self._known(concept_id, language)

@@ -154,10 +154,16 @@ def _ordered(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def make_prior(weight: float = 0.02) -> PriorReranker:
-    """Configure `PriorReranker`."""
+    """Configure `PriorReranker`.
+
+    weight (float): As of the class.
+    """
     return PriorReranker(weight)
 
 
 def make_coherence(weight: float = 0.1, width: int = 5) -> CoherenceReranker:
-    """Configure `CoherenceReranker`."""
+    """Configure `CoherenceReranker`.
+
+    weight, width: As of the class.
+    """
     return CoherenceReranker(weight, width)
