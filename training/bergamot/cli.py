@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from training.errors import BergamotError, Errors
+from training.options import GpuId
 
 
 def train_cli(
@@ -15,7 +16,7 @@ def train_cli(
     config_path: Annotated[
         Path, typer.Argument(help="Training config, such as configs/train/bergamot_gat.cfg")
     ],
-    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="GPU number, -1 for the CPU")] = -1,
+    gpu_id: GpuId = -1,
 ) -> None:
     """Train a language model with BERGAMOT's objectives and export it to paths.output/lm.
 
