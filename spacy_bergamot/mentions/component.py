@@ -7,6 +7,7 @@ token is split there, so that entities are exact.
 
 import weakref
 from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import FoldedText, Windows
 from spacy_bergamot.mentions.language import Guess, guess
 from spacy_bergamot.mentions.places import Place, free, longest_first, without_stop_words
+from spacy_bergamot.mentions.settings import MentionSettings
 from spacy_bergamot.mentions.short_forms import short_form_places
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
@@ -36,17 +38,9 @@ UNGROUPED = "MENTION"
 @Language.factory(
     "bergamot_mentions",
     assigns=["doc.ents"],
-    default_config={
-        "max_tokens": 8,
-        "min_length": 3,
-        "groups": [],
-        "groups_discard": ["ACTI", "CONC", "GENE", "GEOG", "OBJC", "OCCU", "ORGA"],
-        "languages": [],
-        "folded": True,
-        "tolerant": True,
-        "abbreviations": True,
-        "spans_key": None,
-    },
+    default_config=asdict(
+        MentionSettings(groups_discard=["ACTI", "CONC", "GENE", "GEOG", "OBJC", "OCCU", "ORGA"])
+    ),
 )
 def make_mentions(
     nlp: Language,
@@ -61,7 +55,7 @@ def make_mentions(
     abbreviations: bool,
     spans_key: str | None,
 ) -> "BergamotMentions":
-    """Make a dictionary matcher; see `BergamotMentions` for the settings.
+    """Make a dictionary matcher; see `MentionSettings` for the settings.
 
     nlp (Language): The pipeline.
     name (str): Of the component.
@@ -95,49 +89,13 @@ class BergamotMentions(BundlePipe):
     `doc.user_data["language"]` says, a code or a list of them, else its pipeline's, else the one
     that it seems to be in. Names of other languages are marked too, unless they are short words.
 
-    max_tokens (int): Longest mention; in scripts without spaces, three times as many characters.
-    min_length (int): Shortest mention in characters; in scripts without spaces 2.
-    groups (list[str]): Semantic groups to mark; where empty all but those of groups_discard.
-    groups_discard (list[str]): Groups that are not marked unless `groups` names them: those that
-        say nothing of a patient, such as concepts and ideas ("single", "severe") and places.
-    languages (list[str]): Languages of the names to mark, as GER or de; all where empty. Names
-        of the language that a document says, and those without a language, are always marked.
-    folded (bool): Mark names that are written otherwise too, by the rules of the document's
-        language: inflected, reordered, with or without hyphens, in British spelling.
-    tolerant (bool): Mark names with a misspelt word too, where folded ones are marked: with one
-        letter more, less or other, or two swapped, but for the first, from six letters on.
-    abbreviations (bool): Mark a short form that the document defines wherever it stands, however
-        short, as its long form is marked; before what the dictionary has of it.
-    spans_key (str | None): Write `doc.spans[spans_key]`, with overlaps, instead of `doc.ents`.
+    settings: See `MentionSettings`.
     """
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        name: str = "bergamot_mentions",
-        *,
-        max_tokens: int = 8,
-        min_length: int = 3,
-        groups: Iterable[str] = (),
-        groups_discard: Iterable[str] = (),
-        languages: Iterable[str] = (),
-        folded: bool = True,
-        tolerant: bool = True,
-        abbreviations: bool = True,
-        spans_key: str | None = None,
-    ) -> None:
-        settings: dict[str, Any] = {
-            "max_tokens": max_tokens,
-            "min_length": min_length,
-            "groups": tuple(groups),
-            "groups_discard": tuple(groups_discard),
-            "languages": tuple(languages),
-            "folded": folded,
-            "tolerant": tolerant,
-            "abbreviations": abbreviations,
-            "spans_key": spans_key,
-        }
-        super().__init__(vocab, name, settings)
+    settings: MentionSettings
+
+    def __init__(self, vocab: Vocab, name: str = "bergamot_mentions", **settings: Any) -> None:
+        super().__init__(vocab, name, MentionSettings(**settings))
         self.home: weakref.ref[Language] | None = None
         self._keys: MentionKeys | None = None
         _LIVING.add(self)
@@ -163,7 +121,7 @@ class BergamotMentions(BundlePipe):
         doc (Doc): The document.
         RETURNS (Doc): The document, or the one that stands for it.
         """
-        found, key = self._find(doc), self.settings["spans_key"]
+        found, key = self._find(doc), self.settings.spans_key
         if key is None:
             found = free(longest_first(found), doc)
         doc = split_tokens(doc, {border for start, end, _ in found for border in (start, end)})
@@ -202,7 +160,7 @@ class BergamotMentions(BundlePipe):
         """
         keys = MentionKeys(bundle.path)
         settings = self.settings
-        keys.check(languages=settings["languages"], groups=settings["groups"], name=self.name)
+        keys.check(languages=settings.languages, groups=settings.groups, name=self.name)
         self.bundle, self._keys = bundle, keys
         return self
 
@@ -211,9 +169,9 @@ class BergamotMentions(BundlePipe):
 
         RAISES (BergamotError): B033 for a group that the dictionary does not have.
         """
-        given = {**self.settings, "groups": tuple(groups)}
-        other = BergamotMentions(self.vocab, self.name, **given)
-        self.keys.check(languages=given["languages"], groups=given["groups"], name=self.name)
+        given = replace(self.settings, groups=list(groups))
+        other = BergamotMentions(self.vocab, self.name, **vars(given))
+        self.keys.check(languages=given.languages, groups=given.groups, name=self.name)
         other.home, other.bundle, other._keys = self.home, self.bundle, self.keys
         return other
 
@@ -222,26 +180,26 @@ class BergamotMentions(BundlePipe):
         keys, settings = self.keys, self.settings
         codes, sure = self._languages(doc)
         own = keys.of_languages(codes if sure else [])
-        groups = keys.of_groups(settings["groups"], discarded=settings["groups_discard"])
+        groups = keys.of_groups(settings.groups, discarded=settings.groups_discard)
         found = find_names(
             doc,
             keys,
-            max_tokens=settings["max_tokens"],
-            min_length=settings["min_length"],
+            max_tokens=settings.max_tokens,
+            min_length=settings.min_length,
             languages=own,
-            others=keys.of_languages(settings["languages"]) & ~own,
+            others=keys.of_languages(settings.languages) & ~own,
             groups=groups,
         )
         places = self._places(found.starts, found.ends, keys.rows.groups[found.rows])
-        texts = [FoldedText(doc, code) for code in codes] if settings["folded"] else []
-        most = settings["max_tokens"]
+        texts = [FoldedText(doc, code) for code in codes] if settings.folded else []
+        most = settings.max_tokens
         for text in texts:
             places = self._folded(text, text.windows(most), groups) | places
-        for text in texts if settings["tolerant"] else ():
+        for text in texts if settings.tolerant else ():
             corrected = keys.corrected(text, codes)
             places = self._folded(text, text.windows(most, corrected), groups) | places
         places = without_stop_words(places, doc.text, codes)
-        if settings["abbreviations"]:
+        if settings.abbreviations:
             places |= short_form_places(doc, places)
         return [(start, end, label) for (start, end), label in sorted(places.items())]
 
@@ -252,7 +210,7 @@ class BergamotMentions(BundlePipe):
         keys = self.keys
         allowed = keys.of_languages([text.language])
         rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
-        long = windows.ends - windows.starts >= self.settings["min_length"]
+        long = windows.ends - windows.starts >= self.settings.min_length
         hit = np.flatnonzero((rows >= 0) & long)
         labels = keys.folded.groups[rows[hit]]
         return self._places(windows.starts[hit], windows.ends[hit], labels)
@@ -267,7 +225,7 @@ class BergamotMentions(BundlePipe):
 
     def _languages(self, doc: Doc) -> Guess:
         """Return the languages that a document is in, or may be in."""
-        given = doc.user_data.get("language") or self.settings["languages"]
+        given = doc.user_data.get("language") or self.settings.languages
         if given:
             return Guess([*map(lat, languages_of(given))], True)
         known = {lat(code) for code in self.keys.languages if code not in NO_LANGUAGE}
