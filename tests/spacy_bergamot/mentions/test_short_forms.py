@@ -1,15 +1,14 @@
 """Short forms that a document defines are mentions wherever they stand."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
-import spacy
-from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_bergamot.pipeline.build import build_pipeline
-from spacy_bergamot.pipeline.loaders import concept_table
 from tests.spacy_bergamot.conftest import write_concepts
+from tests.spacy_bergamot.factories import matcher_of
 from tests.work import lines_run
 
 KNOWN = {
@@ -30,13 +29,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def matcher(table: Path):
-    def make(lang: str = "xx", **config: object) -> Language:
-        nlp = spacy.blank(lang)
-        pipe = nlp.add_pipe("bergamot_mentions", config=config)
-        pipe.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(table)))
-        return nlp
-
-    return make
+    return partial(matcher_of, table)
 
 
 def short_forms(doc: Doc) -> list[tuple[str, int, str]]:
