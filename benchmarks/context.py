@@ -26,7 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
-from spacy_bergamot.linking.calibration import Calibration, expected_calibration_error
+from spacy_bergamot.linking.calibration import Calibration
+from spacy_bergamot.linking.calibration_report import expected_calibration_error
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.learned_mix import LearnedMix
 from spacy_bergamot.linking.rerank import CoherenceReranker, PriorReranker, Reranker

@@ -18,9 +18,10 @@ import torch
 from torch import Tensor
 from tqdm import trange
 
+from training.bergamot.config import read_config
 from training.bergamot.losses import MinedLoss
 from training.bergamot.processes import Processes
-from training.bergamot.run import prepared, read_config
+from training.bergamot.run import prepared
 from training.bergamot.step import GradientStep
 from training.bergamot.trainer import Trainer
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.schemas import SCHEMAS
 from spacy_bergamot.text import normalize
 from training.corpora.dictionary import read_dictionary
 

@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,12 +106,11 @@ def systems(
 ) -> Iterator[tuple[str, list[Linked], float]]:
     """Yield name, linked documents and seconds of finding of every system."""
     linker, mentions = component(nlp, FACTORY), component(nlp, "bergamot_mentions")
-    mentions.settings["groups"] = tuple(arguments.groups)
-    there = [name for name in OPTIONAL if name in mentions.settings]
-    for count in range(len(there) + 1):
-        mentions.settings.update({name: there.index(name) < count for name in there})
+    for count in range(len(OPTIONAL) + 1):
+        wanted = {name: OPTIONAL.index(name) < count for name in OPTIONAL}
+        mentions.settings = replace(mentions.settings, groups=arguments.groups, **wanted)
         docs, seconds = timed(lambda text: mentions(nlp.make_doc(text)), texts)
-        name = f"+ {there[count - 1]}" if count else "exact"
+        name = f"+ {OPTIONAL[count - 1]}" if count else "exact"
         yield name, [linked(doc) for doc in linker.pipe(docs)], seconds
     for name in arguments.finder:
         try:

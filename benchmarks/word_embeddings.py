@@ -17,7 +17,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from training.bergamot.run import prepared, read_config
+from training.bergamot.config import read_config
+from training.bergamot.run import prepared
 
 WAYS = ("trained", "rows", "frozen")
 

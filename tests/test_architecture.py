@@ -19,19 +19,15 @@ ROOMS = ["storage", "kb", "kb_import", "encoder", "index", "mentions", "finder",
 ROOMS += ["pipeline", "output", "annotate", "serve", "cli"]
 KB_IMPORT = ROOT / "spacy_bergamot/kb_import"
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
-# In test_errors.py, test_packed.py, test_calibration.py, the folders of annotate and serve, and
-# tests/training/rerank.
-TESTED_TOGETHER = {"errors.py", "ordered.py", "runs.py", "golds.py", "completion.py"}
-TESTED_TOGETHER |= {
-    "annotate.py",
-    "serve.py",
-    "rerank.py",
-    "features.py",
-    "learned_mix.py",
-    "profiles.py",
-}
-ROOMS_TESTED_TOGETHER = ("annotate", "serve", "linking/llm")
-IMPORTED_STILL = {"tests.training.ontology.test_import", "tests.training.bergamot.test_step"}
+ROOMS_TESTED_TOGETHER = ("annotate", "serve", "linking/llm", "kb_import/ontology")
+TESTED_TOGETHER = [
+    # in tests/training/rerank
+    "linking/features.py", "linking/learned_mix.py", "linking/profiles.py", "cli/rerank.py",
+    # with the rooms that they start
+    "cli/annotate.py", "cli/serve.py",
+    # by all that they are a part of
+    "encoder/runs.py", "kb_import/lines.py", "kb_import/progress.py",
+]  # fmt: skip
 CODE = [*PACKAGE, *sorted((ROOT / "training").rglob("*.py"))]
 
 
@@ -174,7 +170,7 @@ def test_the_small_pipeline_is_the_other_but_for_its_index():
     assert linker == small
 
 
-UNDOCUMENTED = ("encoder", "index", "engines", "linking", "annotate", "serve", "llm")
+UNDOCUMENTED = ("engines", "annotate", "serve", "llm", "ontology")
 DOCUMENTED = [path for path in PACKAGE if path.parent.name not in UNDOCUMENTED]
 
 
@@ -188,8 +184,6 @@ def public_functions(tree: ast.Module) -> list[ast.FunctionDef]:
 
 @pytest.mark.parametrize("path", DOCUMENTED, ids=lambda path: path.name)
 def test_every_argument_is_documented(path: Path):
-    if KB_IMPORT in path.parents:
-        return
     for function in public_functions(ast.parse(path.read_text(encoding="utf8"))):
         text, of = ast.get_docstring(function) or "", function.args
         names = {one.arg for one in (*of.posonlyargs, *of.args, *of.kwonlyargs)} - {"self", "cls"}
@@ -198,8 +192,8 @@ def test_every_argument_is_documented(path: Path):
 
 
 def test_modules_stay_small():
-    for path in CODE:
-        assert len(path.read_text(encoding="utf8").splitlines()) <= 360, path
+    for path in [*CODE, *BENCHMARKS, *(ROOT / "tests").rglob("*.py")]:
+        assert len(path.read_text(encoding="utf8").splitlines()) <= 300, path
 
 
 def test_every_data_file_of_the_package_is_in_its_wheel(tmp_path: Path):
@@ -216,16 +210,17 @@ def test_every_data_file_of_the_package_is_in_its_wheel(tmp_path: Path):
 
 @pytest.mark.parametrize("path", PACKAGE, ids=lambda path: path.name)
 def test_every_module_has_a_test_file_of_its_own(path: Path):
-    rooms = {KB_IMPORT, *(ROOT / "spacy_bergamot" / name for name in ROOMS_TESTED_TOGETHER)}
-    if path.stem == "__init__" or rooms & {*path.parents} or path.name in TESTED_TOGETHER:
-        return
     inside = path.relative_to(ROOT)
+    room = inside.relative_to("spacy_bergamot")
+    together = any(ROOT / "spacy_bergamot" / name in path.parents for name in ROOMS_TESTED_TOGETHER)
+    if path.stem in ("__init__", "errors") or together or room.as_posix() in TESTED_TOGETHER:
+        return
     assert (ROOT / "tests" / inside.with_name(f"test_{path.name}")).is_file(), path
 
 
 def test_no_test_imports_from_a_test_file():
     for path in (ROOT / "tests").rglob("*.py"):
-        for name in imported(path) - IMPORTED_STILL:
+        for name in imported(path):
             tested = name.startswith("tests.") and name.rpartition(".")[2].startswith("test_")
             assert not tested, f"{path} imports {name}"
 

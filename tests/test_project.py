@@ -16,7 +16,7 @@ from weasel.cli.run import project_run
 from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.kb.concept_table import ConceptTable
 from tests.plain_models import write_xlmr
-from tests.training.ontology.test_import import write_sources
+from tests.spacy_bergamot.kb_import.ontology.invented import write_sources
 
 ROOT = Path(__file__).parents[1]
 INDEX = "bergamot_linker/index/manifest.json"

@@ -12,14 +12,15 @@ from spacy_bergamot.index.alias_strings import index_strings
 from spacy_bergamot.index.distinct import group_names
 from spacy_bergamot.index.vector_store import fill, plan_of
 from spacy_bergamot.kb.concept_table import ConceptTable
+from training.options import Concepts, Device, Lm, Precision
 
 
 def encode_cli(
-    concepts: Annotated[Path, typer.Argument(help="Concept table, such as corpus/kb")],
-    lm: Annotated[Path, typer.Argument(help="Language model folder, such as models/train/lm")],
+    concepts: Concepts,
+    lm: Lm,
     output: Annotated[Path, typer.Argument(help="Folder for the vectors, such as models/vectors")],
-    device: Annotated[str, typer.Option(help="torch device: cpu, auto, cuda:0")] = "auto",
-    precision: Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")] = "fp32",
+    device: Device = "auto",
+    precision: Precision = "fp32",
     dtype: Annotated[str, typer.Option(help="of the vectors: float32, float16")] = "float32",
 ) -> None:
     """Encode every alias into shards, ahead of `spacy assemble --paths.alias_vectors OUTPUT`.

@@ -1,26 +1,21 @@
 """`index`, `update` and `calibrate`: make a linker, change what it knows, weigh what it says."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import spacy
 import typer
 from spacy.language import Language
-from spacy.pipeline import EntityLinker
-from spacy.tokens import Doc, Span
-from spacy.training import Example
 
-from spacy_bergamot.annotate.sources import check_file, numbered_lines, parse_entry, read_docbin
+from spacy_bergamot.annotate.text_files import check_file, numbered_lines
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained
+from spacy_bergamot.cli.gold import as_mention, read_examples, read_names
 from spacy_bergamot.cli.results import prepare_folder
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.changes import ChangeError
 from spacy_bergamot.inputs import parsed
-from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.pipeline.build import build_pipeline
-from spacy_bergamot.pipeline.held_out import Name, answers
+from spacy_bergamot.pipeline.held_out import answers
 from spacy_bergamot.pipeline.pipeline_files import list_files
 from spacy_bergamot.pipeline.pipelines import FACTORY, linker_of, load_pipeline
 
@@ -170,16 +165,16 @@ def calibrate_cli(
         nlp = load_pipeline(pipeline)
         linker, name = linker_of(nlp)
         if held_out:
-            made = answers(linker, _names(gold))
+            made = answers(linker, read_names(gold))
             report = linker.calibrate_on(made.candidates, made.golds, precision=precision)
         elif gold.is_dir() or gold.suffix == ".txt":
-            mentions = _names(gold)
-            docs = [_as_mention(nlp, mention, linker.settings.spans_key) for _, mention in mentions]
+            mentions = read_names(gold)
+            docs = [as_mention(nlp, mention, linker.settings.spans_key) for _, mention in mentions]
             found = [of[0] if of else [] for of in linker.predict(docs)]
             golds = [concepts for concepts, _ in mentions]
             report = linker.calibrate_on(found, golds, precision=precision)
         else:
-            report = linker.calibrate(_read_gold(gold, nlp), precision=precision)
+            report = linker.calibrate(read_examples(gold, nlp), precision=precision)
         chosen = _threshold(report, precision)
         nlp.get_pipe_config(name)["min_probability"] = chosen["probability"]
         _save(nlp, output)
@@ -218,12 +213,6 @@ def _threshold(report: dict[str, Any], precision: float | None) -> dict[str, flo
     return dict(found)
 
 
-def _names(gold: Path) -> list[Name]:
-    """Read `CUI||mention` files."""
-    files = sorted(gold.glob("*.txt")) if gold.is_dir() else [gold]
-    return [name for path in files for name in _read_queries(path)]
-
-
 def _json(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         entry = parsed(line)
@@ -234,69 +223,3 @@ def _json(path: Path, number: int, line: str) -> dict[str, Any]:
             Errors.B057, path=path, line=number, reason=reason, text=line[:80]
         ) from None
     return entry
-
-
-def _read_queries(path: Path) -> Iterator[Name]:
-    """Yield gold concepts and mention; several are joined by a bar, NIL is none."""
-    for number, line in numbered_lines(path):
-        concepts, bars, mention = line.partition("||")
-        mention = mention.partition("||")[0]
-        if not line.strip():
-            continue
-        if not bars or not mention.strip():
-            reason = "CUI||mention is wanted"
-            raise BergamotError(Errors.B057, path=path, line=number, reason=reason, text=line[:80])
-        yield frozenset(concepts.replace("+", "|").split("|")) - {EntityLinker.NIL, ""}, mention
-
-
-def _as_mention(nlp: Language, mention: str, spans_key: str | None) -> Doc:
-    """Return a document that is one mention."""
-    doc = nlp.make_doc(mention)
-    span = Span(doc, 0, len(doc), label="MENTION")
-    if spans_key is None:
-        doc.ents = [span]
-    else:
-        doc.spans[spans_key] = [span]
-    return doc
-
-
-def _read_gold(path: Path, nlp: Language) -> Iterator[Example]:
-    """Yield examples of a DocBin, or of JSON lines with entities."""
-    if path.suffix == ".spacy":
-        for doc in read_docbin(path).get_docs(nlp.vocab):
-            yield Example(doc, doc)
-        return
-    linker, _ = linker_of(nlp)
-    for number, line in numbered_lines(path):
-        if not line.strip():
-            continue
-        entry = parse_entry(path, number, line)
-        try:
-            places = [_place(entity) for entity in entry["entities"]]
-            doc, found = exact_spans(nlp.make_doc(entry["text"]), places)
-            spans = [span for span in found if span is not None]
-            if len(spans) < len(found):
-                outside = entry["entities"][found.index(None)]
-                raise ValueError(f"{outside} lies outside the text")
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            reason = f"{error} is missing" if isinstance(error, KeyError) else error
-            raise BergamotError(
-                Errors.B057, path=path, line=number, reason=reason, text=line[:80]
-            ) from None
-        if linker.settings.spans_key is None:
-            doc.ents = spacy.util.filter_spans(spans)
-        else:
-            doc.spans[linker.settings.spans_key] = spans
-        yield Example(doc, doc)
-
-
-def _place(entity: dict[str, Any]) -> Place:
-    """Return where a gold mention is.
-
-    RAISES (KeyError, TypeError): If it does not say so.
-    """
-    start, end = entity["start"], entity["end"]
-    if not (isinstance(start, int) and isinstance(end, int)):
-        raise TypeError("start and end must be integers")
-    kb_id = entity["concept_id"] or EntityLinker.NIL
-    return Place(start, end, entity.get("label", "MENTION"), kb_id)

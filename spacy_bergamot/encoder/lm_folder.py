@@ -41,6 +41,7 @@ def check_folder(folder: Path) -> None:
 def verify_files(folder: Path) -> None:
     """Compare a language model's files with its manifest, where it has one.
 
+    folder (Path): The language model.
     RAISES (BergamotError): B001 to B006, B110 and B111 as `read_manifest`, B112 for a file of those
         that decide vectors which the manifest does not list.
     """

@@ -74,7 +74,11 @@ def installed_weights() -> Path:
 
 
 def check_weights(path: Path, expected: str | None) -> None:
-    """Raise unless the file is there and is the one that is meant."""
+    """Raise unless the file is there and is the one that is meant.
+
+    path (Path): The file.
+    expected (str | None): Its SHA-256; None takes any.
+    """
     if not path.is_file():
         remedy = "It is the file of the weights; correct the path."
         raise BergamotError(Errors.B001, path=path, remedy=remedy)
@@ -91,7 +95,12 @@ def check_weights(path: Path, expected: str | None) -> None:
 
 
 def save_packed(packed: PackedModel, folder: Path, *, dropout: float) -> None:
-    """Write a packed model as a Hugging Face folder: safetensors and tokenizer.json."""
+    """Write a packed model as a Hugging Face folder: safetensors and tokenizer.json.
+
+    packed (PackedModel): What the file holds.
+    folder (Path): Is made.
+    dropout (float): That its config says, for training.
+    """
     make_bert(packed, dropout=dropout).save_pretrained(folder, safe_serialization=True)
     make_unigram(packed.tokenizer, packed.sizes.positions).save_pretrained(folder)
 
@@ -101,6 +110,9 @@ def make_bert(packed: PackedModel, *, dropout: float = 0.1) -> Any:
 
     Its pooler, which nothing uses, is zero: without one transformers would make one of random
     numbers, with a warning, whenever the folder is opened.
+
+    packed (PackedModel): What the file holds.
+    dropout (float): Of its layers, in training.
     """
     import torch
     from transformers import BertConfig, BertModel

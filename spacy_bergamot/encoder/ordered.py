@@ -38,6 +38,8 @@ def ordered_layers(model: Any) -> "list[OrderedLayer] | None":
     """Return the layers that `keep_ordered` kept, if they compute what the module's own would.
 
     They have no gradient, and are of the weights as they were.
+
+    model: A module for which `is_packable` holds.
     """
     kept = getattr(model, _KEPT, None)
     if kept is None or model.training or torch.is_grad_enabled():

@@ -27,6 +27,8 @@ def is_packable(model: Any) -> bool:
 
     So it does for an encoder of a known family with absolute positions and plain linear layers:
     adapters, quantised layers, wrappers and decoders have a forward pass of their own.
+
+    model: A Hugging Face module, or anything else.
     """
     family = type(model)
     if family.__name__ not in _FAMILIES or not family.__module__.startswith("transformers."):
@@ -41,7 +43,10 @@ def is_packable(model: Any) -> bool:
 
 
 def first_position(model: Any) -> int:
-    """Return the position of a name's first token: RoBERTa counts from behind the padding's."""
+    """Return the position of a name's first token: RoBERTa counts from behind the padding's.
+
+    model: A module for which `is_packable` holds.
+    """
     return 0 if type(model).__name__ == "BertModel" else int(model.embeddings.padding_idx) + 1
 
 
@@ -59,6 +64,7 @@ def embed_packed(model: Any, tokens: Sequence[Sequence[int]], pooling: str) -> T
 def input_packed(model: Any, tokens: Sequence[Sequence[int]]) -> tuple[Tensor, Shapes]:
     """Return the input embeddings of texts on end, as `encode_packed` takes them.
 
+    model: A module for which `is_packable` holds.
     tokens: Token ids of every text, none empty; texts of equal length are best adjacent.
     """
     ids = [torch.tensor(list(run), device=model.device) for _, run in groupby(tokens, len)]
@@ -73,6 +79,9 @@ def even_rows(count: int, model: Any) -> int:
     oneDNN keeps 0.6 MB for every shape of a matrix that it meets, a thousand of them, and takes
     longer to prepare for a new one than to compute it. Eight sizes between powers of two are few
     enough; a GPU does not mind, and training computes no row in vain.
+
+    count (int): Rows that are needed.
+    model: A module for which `is_packable` holds.
     """
     if model.device.type != "cpu" or model.training or torch.is_grad_enabled():
         return count
@@ -85,6 +94,7 @@ def encode_packed(model: Any, hidden: Tensor, shapes: Shapes, pooling: str) -> T
 
     Differentiable; in training mode it drops out what the module's own forward pass would.
 
+    pooling (str): "cls" or "mean".
     model: A module for which `is_packable` holds.
     hidden (float (tokens, dim)): What `model.embeddings` gives of the names, on end; rows after
         the last name's are computed and left out.

@@ -74,7 +74,11 @@ class PackedModel:
 
 
 def read_packed(path: Path) -> PackedModel:
-    """Read the file whole. RAISES (BergamotError): B118 if it has not this layout."""
+    """Read the file whole.
+
+    path (Path): The file.
+    RAISES (BergamotError): B118 if it has not this layout.
+    """
     data = path.read_bytes()
     try:
         return _Reader(data).model()
@@ -155,7 +159,10 @@ class _Reader:
 
 
 def unpack_4_bits(data: bytes) -> np.ndarray:
-    """Return the weights of whole blocks, float32 (32 · blocks,)."""
+    """Return the weights of whole blocks, float32 (32 · blocks,).
+
+    data (bytes): Whole blocks, one after another.
+    """
     blocks = np.frombuffer(data, np.dtype([("scale", "<f2"), ("bits", "u1", _BLOCK // 2)]))
     bits = np.concatenate([blocks["bits"] & 15, blocks["bits"] >> 4], axis=1)
     weights = (bits.astype(np.float32) - 8) * blocks["scale"].astype(np.float32)[:, None]

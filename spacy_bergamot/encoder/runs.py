@@ -18,7 +18,11 @@ def stacked(parts: list[Tensor], rows: int) -> Tensor:
 
 
 def runs_of(rows: Tensor, shapes: Shapes) -> list[Tensor]:
-    """Return views (texts, tokens, width) of every run's rows."""
+    """Return views (texts, tokens, width) of every run's rows.
+
+    rows (float (tokens, width)): Texts on end; what is behind the last is left out.
+    shapes: Of the runs.
+    """
     sizes = [texts * length for texts, length in shapes]
     # Not `split`, which is Python and for one short name takes as long as the attention.
     parts = rows[: sum(sizes)].split_with_sizes(sizes)
@@ -28,6 +32,8 @@ def runs_of(rows: Tensor, shapes: Shapes) -> list[Tensor]:
 def attend(queries: Tensor, keys: Tensor, values: Tensor, *, heads: int, dropout: Any) -> Tensor:
     """Return the values that queries (texts, tokens, width) attend to, (texts * tokens, width).
 
+    queries, keys, values: Of a run of texts, float (texts, tokens, width).
+    heads (int): Of the attention.
     dropout (torch.nn.Dropout | None): Of the weights; None for inference.
     """
     query, key, value = (

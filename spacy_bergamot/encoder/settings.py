@@ -57,6 +57,8 @@ class EncoderSettings:
         Names are folded where nobody says otherwise: index and linker look names up in their
         normal form, so that sentence-transformers' `do_lower_case` has no say.
 
+        folder (Path): A language model.
+        pooling, max_length, lowercase, prefix: As of the class; None takes what the folder says.
         RAISES (BergamotError): B080 if neither says the pooling, B081 or B082 if
             sentence-transformers' files ask for more than these settings can.
         """
@@ -82,13 +84,21 @@ class EncoderSettings:
             ) from None
 
     def write(self, folder: Path) -> None:
-        """Write bergamot.json."""
+        """Write bergamot.json.
+
+        folder (Path): A language model.
+        """
         text = json.dumps(asdict(self), indent=1)
         (Path(folder) / SETTINGS).write_text(text + "\n", encoding="utf8")
 
 
 def read_json(path: Path, what: str) -> dict[str, Any]:
-    """Read a JSON object. RAISES (BergamotError): B002, with `what` it should be."""
+    """Read a JSON object.
+
+    path (Path): The file.
+    what (str): For the error.
+    RAISES (BergamotError): B002, with `what` it should be.
+    """
     found = _parsed(path, what)
     if not isinstance(found, dict):
         raise BergamotError(Errors.B002, path=path, what=what, reason="not an object")

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from spacy_bergamot.encoder.lm_folder import check_folder, open_model, verify_files
+from spacy_bergamot.encoder.padded import embed_padded, length_batches
 from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.storage.files import sha256
 from spacy_bergamot.text import normalize
 
 if TYPE_CHECKING:
-    import torch
     from tokenizers import Tokenizer
 
 PRECISIONS = ("fp32", "bf16", "fp16")
@@ -71,16 +71,12 @@ class CachingEncoder:
         return np.stack([self._known[name] for name in names])
 
 
-def pool(hidden: "torch.Tensor", mask: "torch.Tensor", pooling: str) -> "torch.Tensor":
-    """Reduce hidden states (n, tokens, dim) to (n, dim); `mask` (n, tokens) marks real tokens."""
-    if pooling == "cls":
-        return hidden[:, 0]
-    weights = mask.unsqueeze(-1).to(hidden.dtype)
-    return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)
-
-
 def open_tokenizer(folder: Path, max_length: int) -> "Tokenizer":
-    """Open tokenizer.json without padding, truncating at `max_length` tokens."""
+    """Open tokenizer.json without padding, truncating at `max_length` tokens.
+
+    folder (Path): A language model.
+    max_length (int): Tokens of a name, special ones included.
+    """
     from tokenizers import Tokenizer
 
     path = Path(folder) / "tokenizer.json"
@@ -189,7 +185,10 @@ class TextEncoder:
         return int(self.model.config.hidden_size)
 
     def tokenize(self, names: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of every name, special tokens included, in input order."""
+        """Return the token ids of every name, special tokens included, in input order.
+
+        names (Sequence[str]): As they are written.
+        """
         if self.settings.lowercase:
             names = [normalize(name) for name in names]
         if self.settings.prefix:
@@ -217,7 +216,11 @@ class TextEncoder:
     def encode_in_pieces(
         self, names: Sequence[str], *, batch_tokens: int = 4096
     ) -> Iterator["Piece"]:
-        """Yield the unit vectors of every forward pass as it ends, in order of length."""
+        """Yield the unit vectors of every forward pass as it ends, in order of length.
+
+        names (Sequence[str]): As they are written.
+        batch_tokens (int): Token slots of one forward pass.
+        """
         import torch
 
         tokens = self.tokenize(names)
@@ -231,35 +234,6 @@ class TextEncoder:
         embed = self._embed if all(tokens) else embed_padded
         vectors = embed(self.model, tokens, self.settings.pooling)
         return normalize(vectors, dim=-1).cpu().numpy()
-
-
-def embed_padded(model: Any, tokens: Sequence[Sequence[int]], pooling: str) -> "torch.Tensor":
-    """Return the pooled hidden states of names, float32 (n, dim), by any Hugging Face encoder."""
-    ids, mask = pad_tokens(tokens, model.config.pad_token_id or 0)
-    ids, mask = ids.to(model.device), mask.to(model.device)
-    hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
-    return pool(hidden.float(), mask, pooling)
-
-
-def pad_tokens(tokens: Sequence[Sequence[int]], pad: int) -> tuple["torch.Tensor", "torch.Tensor"]:
-    """Return token ids and attention mask, int64 (n, longest), padded on the right."""
-    import torch
-
-    lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
-    mask = np.arange(lengths.max(initial=1)) < lengths[:, None]
-    ids = np.full(mask.shape, pad, dtype=np.int64)
-    ids[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in tokens])
-    return torch.from_numpy(ids), torch.from_numpy(mask.astype(np.int64))
-
-
-def length_batches(lengths: Sequence[int] | np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
-    """Yield row numbers in order of length; a batch has at most `batch_tokens` token slots."""
-    order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")[::-1]
-    start = 0
-    while start < len(order):
-        size = max(1, batch_tokens // max(1, lengths[order[start]]))
-        yield order[start : start + size]
-        start += size
 
 
 def fingerprint(folder: Path | str) -> str:

@@ -5,7 +5,9 @@ behind it: names of the knowledge base that it does not find are marked there.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from spacy.language import Language
@@ -18,6 +20,7 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.failures import processed
 from spacy_bergamot.finder.decode import decode
 from spacy_bergamot.finder.pieces import Pieces, read_pieces
+from spacy_bergamot.finder.settings import FinderSettings
 from spacy_bergamot.finder.tagger import Tagger
 from spacy_bergamot.forks import ForkWatch
 from spacy_bergamot.mentions import Place, exact_spans
@@ -28,14 +31,7 @@ from spacy_bergamot.storage.bundle_pipe import BundlePipe
 @Language.factory(
     "bergamot_finder",
     assigns=["doc.ents"],
-    default_config={
-        "threshold": 0.5,
-        "agreement": None,
-        "spans_key": None,
-        "device": "cpu",
-        "precision": "fp32",
-        "batch_pieces": 4096,
-    },
+    default_config=asdict(FinderSettings()),
 )
 def make_finder(
     nlp: Language,
@@ -47,7 +43,7 @@ def make_finder(
     precision: str,
     batch_pieces: int,
 ) -> "BergamotFinder":
-    """Make a mention finder; see `BergamotFinder` for the settings.
+    """Make a mention finder; see `FinderSettings` for the settings.
 
     nlp (Language): The pipeline.
     name (str): Of the component.
@@ -70,37 +66,13 @@ class BergamotFinder(BundlePipe):
     Entities that are there already stay, unless `agreement` is given. In scripts without spaces
     tokens are split where mentions begin and end.
 
-    threshold (float): Least probability of a mention, the mean of its words'.
-    agreement (float | None): Least probability of an entity that is there, with a label that the
-        finder knows, to be in a mention; one below it goes, and so do others that overlap a mention
-        of the finder's, unless they are two, or longer. Put `bergamot_mentions` in front then.
-    spans_key (str | None): Write `doc.spans[spans_key]` instead of `doc.ents`.
-    device (str): "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
-    precision (str): "fp32" or "bf16", faster on processors that have it.
-    batch_pieces (int): Pieces of words per forward pass.
+    settings: See `FinderSettings`.
     """
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        name: str = "bergamot_finder",
-        *,
-        threshold: float = 0.5,
-        agreement: float | None = None,
-        spans_key: str | None = None,
-        device: str = "cpu",
-        precision: str = "fp32",
-        batch_pieces: int = 4096,
-    ) -> None:
-        settings = {
-            "threshold": threshold,
-            "agreement": agreement,
-            "spans_key": spans_key,
-            "device": device,
-            "precision": precision,
-            "batch_pieces": batch_pieces,
-        }
-        super().__init__(vocab, name, settings)
+    settings: FinderSettings
+
+    def __init__(self, vocab: Vocab, name: str = "bergamot_finder", **settings: Any) -> None:
+        super().__init__(vocab, name, FinderSettings(**settings))
         self._tagger: Tagger | None = None
         self._watch = ForkWatch()
 
@@ -157,16 +129,18 @@ class BergamotFinder(BundlePipe):
 
         bundle (FileBundle): A folder that `Tagger.save` wrote.
         """
-        facts = {key: self.settings[key] for key in ("device", "precision")}
-        self._tagger = Tagger.open(bundle.path, **facts)
+        settings = self.settings
+        self._tagger = Tagger.open(
+            bundle.path, device=settings.device, precision=settings.precision
+        )
         self.bundle = bundle
         return self
 
     def _mark(self, docs: list[Doc]) -> list[Doc]:
-        tagger, least = self.tagger, self.settings["threshold"]
+        tagger, least = self.tagger, self.settings.threshold
         self._watch.forked()
         read = [read_pieces(doc, tagger.tokenizer) for doc in docs]
-        scores = tagger.log_probabilities(read, batch_pieces=self.settings["batch_pieces"])
+        scores = tagger.log_probabilities(read, batch_pieces=self.settings.batch_pieces)
         marked = []
         for doc, pieces, of in zip(docs, read, scores, strict=True):
             places = [
@@ -179,13 +153,13 @@ class BergamotFinder(BundlePipe):
 
     def _written(self, doc: Doc, places: list[Place], doubt: "_Doubt") -> Doc:
         doc, spans = exact_spans(doc, places)
-        found, key = [span for span in spans if span], self.settings["spans_key"]
+        found, key = [span for span in spans if span], self.settings.spans_key
         if key is not None:
             doc.spans[key] = found
             return doc
         found = filter_spans(found)
         kept = list(doc.ents)
-        if (least := self.settings["agreement"]) is not None:
+        if (least := self.settings.agreement) is not None:
             labels = set(self.tagger.labels)
             kept = [ent for ent in kept if ent.label_ not in labels or doubt(ent) <= 1 - least]
             found, kept = _agreed(found, kept, labels)

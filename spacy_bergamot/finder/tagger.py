@@ -17,10 +17,9 @@ from torch import Tensor, nn
 from spacy_bergamot.encoder.lm_folder import check_folder, open_model
 from spacy_bergamot.encoder.ordered import keep_ordered
 from spacy_bergamot.encoder.packed import first_position, hidden_packed, input_packed, is_packable
+from spacy_bergamot.encoder.padded import length_batches, pad_tokens
 from spacy_bergamot.encoder.text_encoder import (
-    length_batches,
     open_tokenizer,
-    pad_tokens,
     resolve_device,
 )
 from spacy_bergamot.errors import BergamotError, Errors

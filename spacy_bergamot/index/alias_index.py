@@ -91,6 +91,9 @@ class AliasIndex:
     ) -> "AliasIndex":
         """Open an index.
 
+        path (Path | str): The folder.
+        ef_search (int): Of a graph: candidates during a search; more find more, and take longer.
+        checksums (bool): Compare the files' checksums, and not their sizes alone.
         base (AliasIndex | None): Index that it was built base.
         RAISES (BergamotError): If a file is missing, truncated, changed or of another version.
         """
@@ -121,6 +124,9 @@ class AliasIndex:
     ) -> dict[str, Any]:
         """Embed every distinct alias of a concept table and index it; return the manifest.
 
+        path (Path | str): Folder of the index.
+        encoder (EncodesAliases): The language model.
+        progress (bool): Show how far it is.
         concepts (Path): Folder of the concept table; it is copied into the index.
         lm_fingerprint (str): What queries must be encoded with.
         engine (str): "nmslib", "usearch" or "exact". settings (dict): Of the engine's `build`.
@@ -195,7 +201,11 @@ class AliasIndex:
         return -1
 
     def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return vector rows (int64) and cosines (float32), both (n, k), best first, -1 filled."""
+        """Return vector rows (int64) and cosines (float32), both (n, k), best first, -1 filled.
+
+        vectors (float32 (n, d)): Unit vectors.
+        k (int): Of the nearest.
+        """
         return self.engine.search(vectors, k)
 
     def embed(self, names: Sequence[str], encoder: Encodes) -> np.ndarray:
@@ -221,8 +231,13 @@ class AliasIndex:
         return self.engine.vectors(self.string_vectors[strings]) @ vector
 
     def languages_of(self, strings: np.ndarray) -> np.ndarray:
-        """Return float32 (n, languages + 1) by row of `bias.offsets`: 1 for the language of a
-        string; of several, each has an equal share."""
+        """Return the shares of languages in strings, float32 (n, languages + 1).
+
+        A column is a row of `bias.offsets`: 1 for the language of a string; of several, each has
+        an equal share.
+
+        strings (int64 (n,)): Rows of the strings.
+        """
         sizes = self.indptr[strings + 1] - self.indptr[strings]
         aliases = expand(self.indptr, self.postings, strings)
         shares = np.zeros((len(strings), len(self.bias.offsets)), dtype=np.float32)

@@ -17,8 +17,13 @@ _CHUNK = 1 << 16
 
 
 def index_strings(table: ConceptTable) -> tuple[pa.Array, pa.Array, np.ndarray]:
-    """Return the distinct normal forms, sorted; and of the aliases that have letters or digits
-    the normal forms and their rows. RAISES (BergamotError): B023 if there are none."""
+    """Return the distinct normal forms of a table's aliases, and which alias has which.
+
+    table (ConceptTable): The knowledge base.
+    RETURNS (tuple): The normal forms, sorted; and of the aliases that have letters or digits the
+        normal forms, and their rows (int32).
+    RAISES (BergamotError): B023 if there are none.
+    """
     column = table.aliases.column("alias")
     normal = pa.concat_arrays(
         [
@@ -37,7 +42,11 @@ def index_strings(table: ConceptTable) -> tuple[pa.Array, pa.Array, np.ndarray]:
 
 
 def write_strings(folder: Path, table: ConceptTable) -> pa.Array:
-    """Write distinct normal forms, postings and keys; return the normal forms."""
+    """Write distinct normal forms, postings and keys; return the normal forms.
+
+    folder (Path): Of the index.
+    table (ConceptTable): The knowledge base.
+    """
     strings, kept, rows = index_strings(table)
     ids = pa.compute.index_in(kept, strings).to_numpy()
     order = np.argsort(ids, kind="stable")
@@ -55,7 +64,13 @@ def write_strings(folder: Path, table: ConceptTable) -> pa.Array:
 def save_languages(
     folder: Path, vectors: Vectors, table: ConceptTable, string_vectors: np.ndarray
 ) -> None:
-    """Save the means of the vectors of every language's names."""
+    """Save the means of the vectors of every language's names.
+
+    folder (Path): Of the index.
+    vectors (Vectors): Of the distinct names, (v, d).
+    table (ConceptTable): The knowledge base.
+    string_vectors (int (s,)): Row of every normal form's vector.
+    """
     indptr, postings = (np.load(folder / f"{n}.npy") for n in ("postings_indptr", "postings"))
     languages = table.column("aliases", "language")
     codes, count = languages.indices.to_numpy(zero_copy_only=True), len(languages.dictionary)
@@ -65,7 +80,11 @@ def save_languages(
 
 
 def expand(indptr: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the values of some rows of a CSR array, one after another."""
+    """Return the values of some rows of a CSR array, one after another.
+
+    indptr (int (r + 1,)): Where the values of every row begin.
+    values, rows (n,): Of the array; the rows that are wanted.
+    """
     starts = indptr[rows]
     sizes = indptr[rows + 1] - starts
     total = int(sizes.sum())

@@ -18,7 +18,8 @@ import pyarrow as pa
 from spacy_bergamot.encoder.text_encoder import TextEncoder
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.alias_index import AliasIndex
-from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.schemas import tables_of
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from spacy_bergamot.storage.scratch import Scratch
@@ -69,6 +70,9 @@ class Changes:
     def open(cls, path: Path, base: AliasIndex, *, checksums: bool = True) -> "Changes":
         """Open the changes of an index.
 
+        path (Path): The folder.
+        base (AliasIndex): The index.
+        checksums (bool): Compare the files' checksums, and not their sizes alone.
         RAISES (BergamotError): B050 if they belong to another index; B001 to B006.
         """
         return cls(path, base, checksums=checksums)
@@ -84,6 +88,9 @@ class Changes:
     ) -> None:
         """Write changes that follow those of before.
 
+        path (Path): The folder.
+        base (AliasIndex): The index.
+        encoder (TextEncoder): Its language model.
         changes (Iterable[dict]): "action" is "add" or "remove"; "concept_id"; "alias", which
             "remove" may leave out to remove the whole concept; of an addition "language" and
             "source"; of a concept that is new, "name" (the alias where it is left out), "types"
@@ -251,19 +258,10 @@ def _tables(added: list[Change], base: ConceptTable) -> dict[str, pa.Table]:
         for e in added
     )
     types = [(rows[c], kind, groups[kind]) for c in ids for kind in sorted(facts[c][2])]
-    content: dict[str, list[tuple]] = {
-        "concepts": [(c, facts[c][0], facts[c][1]) for c in ids],
-        "aliases": aliases,
-        "types": types,
-        "codes": [],
-        "relations": [],
-    }
-    return {name: _table(schema, content[name]) for name, schema in SCHEMAS.items()}
-
-
-def _table(schema: pa.Schema, rows: list[tuple]) -> pa.Table:
-    if not rows:
-        return schema.empty_table()
-    columns = zip(schema, zip(*rows, strict=True), strict=True)
-    arrays = [pa.array(values).cast(field.type) for field, values in columns]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return tables_of(
+        {
+            "concepts": [(c, facts[c][0], facts[c][1]) for c in ids],
+            "aliases": aliases,
+            "types": types,
+        }
+    )

@@ -14,22 +14,6 @@ _MOST = 20_000
 """Names that are compared, the shortest first: one letter begins millions."""
 
 
-class Match(NamedTuple):
-    """A concept that was searched for.
-
-    concept_id (str): Its id.
-    alias, language (str): The name that was found, as it is written; of no language where it was
-        the id that was found.
-    score (float): 1 for the id or the name itself, the cosine of 3-grams for a name that is
-        similar, 0 for one that only begins so.
-    """
-
-    concept_id: str
-    alias: str
-    language: str
-    score: float
-
-
 class Completion(NamedTuple):
     """A name that begins with a text: the row of its alias, and its place.
 
@@ -46,6 +30,7 @@ def completions(
 ) -> list[Completion]:
     """Return the best name of each of at most `limit` concepts, best first.
 
+    index (AliasIndex): Whose names they are.
     text (str): In normal form; one without characters begins nothing.
     removed (np.ndarray | None): bool, the aliases that are never returned.
     """

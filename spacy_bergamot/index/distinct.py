@@ -36,7 +36,11 @@ class Groups(NamedTuple):
 
 
 def group_names(encoder: EncodesAliases, names: pa.Array) -> Groups:
-    """Group names by their token ids, compared by a hash of 128 bits."""
+    """Group names by their token ids, compared by a hash of 128 bits.
+
+    encoder (EncodesAliases): Tokenises them.
+    names (pa.Array): Strings.
+    """
     digests = bytearray()
     for start in range(0, len(names), _CHUNK):
         for ids in encoder.tokenize(names[start : start + _CHUNK].to_pylist()):

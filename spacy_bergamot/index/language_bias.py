@@ -38,7 +38,11 @@ class LanguageBias:
 
     @classmethod
     def open(cls, folder: Path, languages: Sequence[str], *, count: int) -> "LanguageBias":
-        """Open what `save` wrote of `count` vectors."""
+        """Open what `save` wrote of `count` vectors.
+
+        folder (Path): Of the index.
+        languages (Sequence[str]): In the order of their codes.
+        """
         return cls(languages, np.load(folder / FILE, allow_pickle=False), count=count)
 
     @staticmethod
@@ -47,6 +51,7 @@ class LanguageBias:
     ) -> None:
         """Save the mean of unit vectors (n, d) and of those of every language.
 
+        folder (Path): Of the index.
         owners (int (p,)), codes (int (p,)): Vectors and the languages of their names, from 0 to
             `languages` - 1; each pair once, sorted by vector.
         """

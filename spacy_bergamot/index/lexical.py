@@ -46,7 +46,11 @@ class LexicalIndex:
 
     @classmethod
     def open(cls, folder: Path, *, base: "LexicalIndex | None" = None) -> "LexicalIndex":
-        """Map an index. base (LexicalIndex | None): As of `build`."""
+        """Map an index.
+
+        folder (Path): The index.
+        base (LexicalIndex | None): As of `build`.
+        """
         return cls(folder, base=base)
 
     @staticmethod
@@ -56,6 +60,8 @@ class LexicalIndex:
         Grams of fewer than one name in 300,000 are left out. The index is written where it is
         mapped, 4 bytes for a gram of a name; in memory are the grams of 200,000 names at a time.
 
+        folder (Path): The index.
+        names (pa.Array): Strings.
         base (LexicalIndex | None): Index whose weights of grams are taken, so that scores of both
             compare.
         """

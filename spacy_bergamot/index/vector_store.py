@@ -49,15 +49,20 @@ class Plan:
 
     @property
     def id(self) -> str:
+        """Hash of the plan (hex, 64 digits)."""
         text = json.dumps(asdict(self), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def shards(self) -> int:
+        """Number of files."""
         return -(-self.count // self.shard)
 
     def rows(self, number: int) -> range:
-        """Return the strings of a shard."""
+        """Return the strings of a shard.
+
+        number (int): Of the shard.
+        """
         return range(number * self.shard, min((number + 1) * self.shard, self.count))
 
 
@@ -92,7 +97,14 @@ class VectorStore:
 def plan_of(
     strings: pa.Array, encoder: EncodesAliases, *, lm_fingerprint: str, dtype: str = "float32"
 ) -> Plan:
-    """Return the plan for encoding strings. RAISES (BergamotError): B039 for an unknown dtype."""
+    """Return the plan for encoding strings.
+
+    strings (pa.Array): Names in normal form.
+    encoder (EncodesAliases): The language model.
+    lm_fingerprint (str): Of the language model.
+    dtype (str): Of the vectors on disk, "float32" or "float16".
+    RAISES (BergamotError): B039 for an unknown dtype.
+    """
     if dtype not in DTYPES:
         raise BergamotError(Errors.B039, value=dtype, choices=", ".join(DTYPES))
     digest = hashlib.sha256()
@@ -115,6 +127,12 @@ def fill(
 ) -> int:
     """Encode the shards that are missing; of n processes each takes every n-th.
 
+    folder (Path): Of the store.
+    strings (pa.Array): Names in normal form.
+    encoder (EncodesAliases): The language model.
+    plan (Plan): Of the store.
+    rank, processes (int): Number of this process, and how many there are.
+    progress (bool): Show how far it is.
     RETURNS (int): Shards that were found whole.
     RAISES (BergamotError): B040 if the folder holds other vectors.
     """
@@ -160,7 +178,12 @@ def _announce(
 
 
 def open_store(folder: Path, plan: Plan) -> VectorStore:
-    """Open a finished store. RAISES (BergamotError): B041 naming the shards that are missing."""
+    """Open a finished store.
+
+    folder (Path): Of the store.
+    plan (Plan): What it was filled by.
+    RAISES (BergamotError): B041 naming the shards that are missing.
+    """
     _claim(folder, plan)
     missing = [n for n in range(plan.shards) if not is_whole(folder, plan, n)]
     if missing:
@@ -171,11 +194,20 @@ def open_store(folder: Path, plan: Plan) -> VectorStore:
 
 
 def shard_path(folder: Path, number: int) -> Path:
+    """Return the file of a shard.
+
+    folder (Path): Of the store.
+    number (int): Of the shard.
+    """
     return folder / f"shard-{number:05d}.npy"
 
 
 def is_whole(folder: Path, plan: Plan, number: int) -> bool:
-    """Return whether a shard is there, unchanged, and of this plan."""
+    """Return whether a shard is there, unchanged, and of this plan.
+
+    folder (Path): Of the store.
+    number (int): Of the shard.
+    """
     path = shard_path(folder, number)
     try:
         facts = json.loads(path.with_suffix(".json").read_text(encoding="utf8"))

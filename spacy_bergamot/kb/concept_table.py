@@ -1,15 +1,7 @@
 """Concepts and the memory-mapped table of them that training and linking share.
 
-A concept table is a folder of Arrow IPC files, one record batch each, and a manifest:
-
-- concepts.arrow   concept_id, name (preferred), definition (nullable); sorted by concept_id.
-  The row of a concept is its node in the graph.
-- aliases.arrow    concept (row), alias, language, source, term_type; sorted by concept; one row
-  per distinct (concept, language, alias), with the source and term type that rank first.
-- types.arrow      concept (row), type (TUI), group; sorted by concept.
-- codes.arrow      concept (row), source, code; sorted by concept.
-- relations.arrow  head (row), rel, rela, tail (row), source; sorted by head. Head is MRREL's
-  CUI1 and tail its CUI2: `rel` and `rela` say what the tail is to the head.
+A concept table is a folder of Arrow IPC files, one record batch each, of the tables in
+`spacy_bergamot.kb.schemas`, and a manifest.
 """
 
 import re
@@ -23,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.kb.schemas import SCHEMAS
 from spacy_bergamot.storage.arrow_files import read_arrow, write_arrow
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import files_fingerprint, read_manifest, write_manifest
@@ -34,48 +27,6 @@ VERSION = 1
 PREFIXED_ID = re.compile(r"([A-Z][A-Za-z]*)[:_](\d\w*)")
 """An accession of an ontology: HP:0001250, or HP_0001250 as in its IRI."""
 _OTHERWISE = str.maketrans(":_", "_:")
-
-SCHEMAS = {
-    "concepts": pa.schema(
-        [
-            pa.field("concept_id", pa.large_string(), nullable=False),
-            pa.field("name", pa.large_string(), nullable=False),
-            pa.field("definition", pa.large_string()),
-        ]
-    ),
-    "aliases": pa.schema(
-        [
-            pa.field("concept", pa.int32(), nullable=False),
-            pa.field("alias", pa.large_string(), nullable=False),
-            pa.field("language", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("source", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("term_type", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-        ]
-    ),
-    "types": pa.schema(
-        [
-            pa.field("concept", pa.int32(), nullable=False),
-            pa.field("type", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("group", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-        ]
-    ),
-    "codes": pa.schema(
-        [
-            pa.field("concept", pa.int32(), nullable=False),
-            pa.field("source", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("code", pa.large_string(), nullable=False),
-        ]
-    ),
-    "relations": pa.schema(
-        [
-            pa.field("head", pa.int32(), nullable=False),
-            pa.field("rel", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("rela", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("tail", pa.int32(), nullable=False),
-            pa.field("source", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-        ]
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +65,22 @@ class Name(NamedTuple):
     group: str
 
 
+def _table(name: str) -> "cached_property[pa.Table]":
+    """Return a property that maps a table into memory when it is first read."""
+    return cached_property(lambda self: read_arrow(self.path / f"{name}.arrow"))
+
+
 class ConceptTable:
-    """A knowledge base on disk, memory-mapped; open it with `ConceptTable.open`."""
+    """A knowledge base on disk, memory-mapped; open it with `ConceptTable.open`.
+
+    concepts, aliases, types, codes, relations (pa.Table): Its tables, as in `SCHEMAS`.
+    """
+
+    concepts = _table("concepts")
+    aliases = _table("aliases")
+    types = _table("types")
+    codes = _table("codes")
+    relations = _table("relations")
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         self.path = Path(path)
@@ -165,31 +130,6 @@ class ConceptTable:
 
     def __iter__(self) -> Iterator[str]:
         return (value.as_py() for value in self.column("concepts", "concept_id"))
-
-    @cached_property
-    def concepts(self) -> pa.Table:
-        """The table concepts.arrow."""
-        return read_arrow(self.path / "concepts.arrow")
-
-    @cached_property
-    def aliases(self) -> pa.Table:
-        """The table aliases.arrow."""
-        return read_arrow(self.path / "aliases.arrow")
-
-    @cached_property
-    def types(self) -> pa.Table:
-        """The table types.arrow."""
-        return read_arrow(self.path / "types.arrow")
-
-    @cached_property
-    def codes(self) -> pa.Table:
-        """The table codes.arrow."""
-        return read_arrow(self.path / "codes.arrow")
-
-    @cached_property
-    def relations(self) -> pa.Table:
-        """The table relations.arrow."""
-        return read_arrow(self.path / "relations.arrow")
 
     def find(self, concept_id: str) -> int | None:
         """Return the row of a concept id, or None; HP:0001250 and HP_0001250 are one.

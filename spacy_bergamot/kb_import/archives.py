@@ -35,6 +35,7 @@ def members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
     The name of a packed file loses `.gz` and the like. What is read of a file, or of a member of
     a .zip, is read to its end on going on.
 
+    path (Path): File or archive.
     RAISES (BergamotError): T238 for a file that unpacks to too much; one of `BROKEN`.
     """
     name = path.name.lower()
@@ -65,6 +66,7 @@ def members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
 def unpacked(path: Path) -> Iterator[IO[bytes]]:
     """Open a file, unpacked where its ending says so, and read it to its end on leaving.
 
+    path (Path): The file.
     RAISES (BergamotError): T238 for a file that unpacks to too much; one of `BROKEN`.
     """
     opener = _OPENERS.get(path.suffix.lower())
@@ -78,8 +80,10 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _drain(inside: Any, path: Path) -> None:
-    """Read to the end, for only there the checksum is compared; whoever read may have closed the
-    stream that was given out, and not what is below it."""
+    """Read to the end, for only there the checksum is compared.
+
+    Whoever read may have closed the stream that was given out, and not what is below it.
+    """
     stream = _bounded(inside, path)
     while stream.read(_PIECE):
         pass

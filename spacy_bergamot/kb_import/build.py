@@ -33,6 +33,9 @@ def table_of(
 def make_concept_table(sources: list[Path], output: Path, *, filters: Filters) -> dict[str, Any]:
     """Write a concept table and return its manifest.
 
+    sources (list[Path]): As of `table_of`.
+    output (Path): Folder of the concept table.
+    filters (Filters): What is left out.
     RAISES (BergamotError): As `import` and `preprocess` do.
     """
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.schemas import SCHEMAS
 from spacy_bergamot.kb.semantic_types import semantic_types
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
 from spacy_bergamot.kb_import.filters import Filters, require_few, require_known

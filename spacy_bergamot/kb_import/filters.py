@@ -39,7 +39,11 @@ class Filters:
 
 
 def outside(column: str, wanted: tuple[str, ...]) -> pl.Expr:
-    """Return whether a filter drops a column's value; an empty filter drops none."""
+    """Return whether a filter drops a column's value; an empty filter drops none.
+
+    column (str): Its name.
+    wanted (tuple[str, ...]): The filter.
+    """
     return ~pl.col(column).is_in(wanted) if wanted else pl.lit(False)
 
 
@@ -63,6 +67,10 @@ def require_known(
 ) -> None:
     """Refuse a filter that no row can pass, for it is a slip of the pen.
 
+    what (str): The filter, for the error.
+    wanted (tuple[str, ...]): Its values.
+    known (Collection[str]): Values of the file.
+    path (Path): The file.
     RAISES (BergamotError): T110, with the values that the file has.
     """
     for value in wanted:
@@ -74,6 +82,8 @@ def require_known(
 def require_few(what: str, count: int) -> None:
     """Refuse a column with more values than the tables on disk can hold.
 
+    what (str): The column and its file, for the error.
+    count (int): Of distinct values.
     RAISES (BergamotError): T114.
     """
     if count > MOST:

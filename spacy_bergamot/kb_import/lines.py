@@ -12,6 +12,7 @@ from spacy_bergamot.kb_import.errors import BergamotError, Errors
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield number (from 1) and text of the lines that are not empty; only a line feed ends one.
 
+    path (Path): The file.
     RAISES (BergamotError): As `opened` does, T304 for a file that is not UTF-8.
     """
     with opened(path) as stream:
@@ -24,7 +25,11 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def whole_text(path: Path) -> str:
-    """Return the text of a file. RAISES (BergamotError): As `numbered_lines` does."""
+    """Return the text of a file.
+
+    path (Path): The file.
+    RAISES (BergamotError): As `numbered_lines` does.
+    """
     with opened(path) as stream:
         try:
             return decoded(stream.read()).removeprefix("\ufeff")
@@ -36,6 +41,7 @@ def whole_text(path: Path) -> str:
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file.
 
+    path (Path): The file.
     RAISES (BergamotError): T301 for a missing one, T256 for a folder, T239 if it cannot be read.
     """
     if path.is_dir():
@@ -50,5 +56,9 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def not_utf8(path: Path, reason: Malformed) -> BergamotError:
-    """Return T304 with the line."""
+    """Return T304 with the line.
+
+    path (Path): The file.
+    reason (Malformed): The line, and what is wrong with it.
+    """
     return BergamotError(Errors.T304, path=f"{path}:{reason.line}", reason=reason)

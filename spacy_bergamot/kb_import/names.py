@@ -32,6 +32,9 @@ def read_names(
 ) -> pl.DataFrame:
     """Return the rows that no filter drops, in their order.
 
+    conso (RrfTable): MRCONSO.RRF.
+    rank (RrfTable | None): MRRANK.RRF.
+    filters (Filters): What is left out.
     dropped (Counter[str]): Gets how many rows were dropped, and why.
     RETURNS (pl.DataFrame): CUI (Categorical), LAT, SAB, TTY (Enum, sorted), CODE, STR, and
         preference: the lower, the more a name is preferred. English first, then MRRANK's rank,

@@ -14,7 +14,10 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def timed(step: str) -> Iterator[None]:
-    """Log what is being done, how many seconds and CPU-seconds it took, and memory's peak."""
+    """Log what is being done, how many seconds and CPU-seconds it took, and memory's peak.
+
+    step (str): What is being done.
+    """
     start, cpu = time.perf_counter(), time.process_time()
     logger.info("%s …", step)
     yield

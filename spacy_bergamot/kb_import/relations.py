@@ -27,6 +27,8 @@ def read_relations(
     Head is CUI1, and `rel` and `rela` say what the tail is to it. Rows carry the number of their
     label until the end, and are sorted as one number each: strings would take many times as much.
 
+    rel (RrfTable | None): MRREL.RRF.
+    filters (Filters): What is left out.
     concepts (pl.Series): Ids (Categorical), whose rows heads and tails are.
     add_inverses (bool): Add every relation the other way round, as UMLS itself stores them.
     dropped (Counter[str]): Gets how many rows were dropped, and why.

@@ -93,7 +93,11 @@ def find_tables(meta: Path) -> dict[str, Source]:
 
 
 def tables_in(path: Path) -> dict[str, Source]:
-    """Return the tables of a release that are in an archive. RAISES (BergamotError): T102."""
+    """Return the tables of a release that are in an archive.
+
+    path (Path): The archive.
+    RAISES (BergamotError): T102.
+    """
     if not path.is_file():
         return {}
     try:

@@ -32,7 +32,12 @@ def write_rrf(folder: Path, tables: Mapping[str, Iterable[Row]]) -> dict[str, in
 
 
 def rrf_line(table: str, row: Row) -> str:
-    """Return a row as a line without its end. RAISES (BergamotError): T360, as `write_rrf`."""
+    """Return a row as a line without its end.
+
+    table (str): Such as MRCONSO.
+    row: Values by column.
+    RAISES (BergamotError): T360, as `write_rrf`.
+    """
     fields = [row.get(column, "") for column in COLUMNS[table].split()]
     broken = [value for value in fields if _SEPARATORS.search(value)]
     if broken:

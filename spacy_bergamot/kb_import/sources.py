@@ -1,5 +1,8 @@
-"""The sources of a release: version, restriction level and name by MRSAB.RRF; licence and address
-by MRSAB.tsv, for which MRSAB.RRF has no column."""
+"""The sources of a release.
+
+Version, restriction level and name are those of MRSAB.RRF; licence and address, for which it has no
+column, those of MRSAB.tsv.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -50,7 +53,10 @@ def _of_sab(sab: RrfTable | None) -> list[dict[str, str]]:
 
 
 def terms_of(meta: Path) -> tuple[Path | None, list[dict[str, Any]]]:
-    """Return a release folder's MRSAB.tsv, if it has one, and its name, bytes and SHA-256."""
+    """Return a release folder's MRSAB.tsv, if it has one, and its name, bytes and SHA-256.
+
+    meta (Path): The folder.
+    """
     path = meta / TERMS
     if not path.is_file():
         return None, []
@@ -58,7 +64,10 @@ def terms_of(meta: Path) -> tuple[Path | None, list[dict[str, Any]]]:
 
 
 def read_terms(path: Path) -> dict[str, dict[str, str]]:
-    """Return what a table of sources says, by source; empty fields are left out."""
+    """Return what a table of sources says, by source; empty fields are left out.
+
+    path (Path): MRSAB.tsv.
+    """
     found: dict[str, dict[str, str]] = {}
     columns: list[str] = []
     for _, line in numbered_lines(path):
@@ -78,7 +87,11 @@ def read_terms(path: Path) -> dict[str, dict[str, str]]:
 
 
 def write_terms(path: Path, rows: Iterable[dict[str, str]]) -> None:
-    """Write a table of sources; none where there are no rows."""
+    """Write a table of sources; none where there are no rows.
+
+    path (Path): The file.
+    rows: Our keys and their values, of every source.
+    """
     rows = list(rows)
     if not rows:
         return

@@ -7,7 +7,8 @@ language of the alias within a group, each drawn towards the weights of the leve
 prior), so that a group with few examples keeps what all have in common (Platt 1999, with Gelman and
 Hill 2007 for the levels).
 
-What it reports is measured out of fold: on mentions that the weights were not fitted on.
+What it reports is measured out of fold: on mentions that the weights were not fitted on
+(`spacy_bergamot.linking.calibration_report`).
 """
 
 import json
@@ -16,12 +17,13 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors, Warnings
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.linking.calibration_report import Observation, report_of
 from spacy_bergamot.linking.candidates import NIL, Candidate
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
@@ -34,17 +36,7 @@ LEAST = 20
 PRECISIONS = (0.8, 0.9, 0.95, 0.99)
 _STRENGTH = (0.5, 3.0, 3.0)  # of the prior: for all, a group, a language within a group
 _FOLDS = 5
-_BINS = 10
 _FILE = "calibration.json"
-
-
-class Observation(NamedTuple):
-    """The best candidate of a mention, and whether it is right; like mentions have one key."""
-
-    key: str
-    values: tuple[float, ...]
-    keys: tuple[str, str, str]
-    right: bool
 
 
 @dataclass(frozen=True)
@@ -89,6 +81,7 @@ class Calibration:
     ) -> "Calibration":
         """Fit probabilities to mentions whose concepts are known.
 
+        groups (Groups): Semantic groups of concepts.
         candidates: Of every mention, best first; where NIL is the first, nothing is linked.
         golds: Its right concepts; none if it is NIL.
         precision (float | None): One more precision for which a threshold is sought.
@@ -120,11 +113,15 @@ class Calibration:
                 held[row] = made._probability(tops[row].values, tops[row].keys)
         wanted = sorted({*PRECISIONS, *([precision] if precision else [])})
         linkable = sum(map(bool, golds))
-        report = {"mentions": len(golds), **_report(tops, held, wanted, linkable=linkable)}
+        report = {"mentions": len(golds), **report_of(tops, held, wanted, linkable=linkable)}
         return cls(_fitted(tops), parts, report)
 
     def save(self, path: Path, *, index: str, scoring: str) -> None:
-        """Write a folder. index, scoring (str): What the scores came from."""
+        """Write a folder.
+
+        path (Path): The folder.
+        index, scoring (str): What the scores came from.
+        """
         facts = {"weights": self.weights, "parts": self.parts, "report": self.report}
         with atomic_folder(path) as folder:
             text = json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
@@ -135,6 +132,8 @@ class Calibration:
     def open(cls, path: Path, *, index: str, scoring: str) -> "Calibration":
         """Read a folder, and warn if scores are made in another way since.
 
+        path (Path): The folder.
+        index, scoring (str): What scores come from now.
         RAISES (BergamotError): B054 for another index; B001 to B006.
         """
         manifest = read_manifest(
@@ -228,82 +227,3 @@ def _logistic(entries: list[Observation], prior: np.ndarray, strength: float) ->
 
 def _sigmoid(value: Any) -> Any:
     return 1 / (1 + np.exp(-np.clip(value, -30, 30)))
-
-
-def expected_calibration_error(probabilities: np.ndarray, right: np.ndarray) -> float:
-    """Return the mean distance of confidence and accuracy over ten bins of equal width, weighted
-    by their sizes (Naeini et al. 2015). Both arrays are (n,)."""
-    bins = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
-    error = 0.0
-    for number in range(_BINS):
-        inside = bins == number
-        if inside.any():
-            error += inside.mean() * abs(probabilities[inside].mean() - right[inside].mean())
-    return float(error)
-
-
-def _report(
-    tops: list[Observation], held: np.ndarray, precisions: Sequence[float], *, linkable: int
-) -> dict[str, Any]:
-    """Return figures of held-out probabilities. linkable (int): Mentions that have a concept."""
-    right = np.array([entry.right for entry in tops], dtype=float)
-    raw = np.clip([entry.values[1] for entry in tops], 0, 1)
-    curve = _Curve(held, right, linkable)
-    levels: dict[str, list[int]] = {}
-    for row, entry in enumerate(tops):
-        for key in entry.keys[1:]:
-            levels.setdefault(key, []).append(row)
-    return {
-        "linked": len(tops),
-        "accuracy": round(float(right.mean()), 4),
-        "ece_of_scores": round(expected_calibration_error(raw, right), 4),
-        "ece": round(expected_calibration_error(held, right), 4),
-        "brier": round(float(((held - right) ** 2).mean()), 4),
-        "levels": {
-            key: {
-                "linked": len(rows),
-                "accuracy": round(float(right[rows].mean()), 4),
-                "ece": round(expected_calibration_error(held[rows], right[rows]), 4),
-            }
-            for key, rows in sorted(levels.items())
-        },
-        "thresholds": {f"{wanted:g}": curve.least(wanted) for wanted in precisions},
-        "best": curve.best(),
-    }
-
-
-class _Curve:
-    """What links of at least some probability are worth, by probability.
-
-    held, right ((n,)): Probability of every link, and whether it is right. linkable (int): Mentions
-        that have a concept.
-    """
-
-    def __init__(self, held: np.ndarray, right: np.ndarray, linkable: int) -> None:
-        order = np.argsort(-held, kind="stable")
-        last = np.append(held[order][1:] < held[order][:-1], True)  # of equal probabilities
-        linked, hits = np.arange(1, len(order) + 1)[last], np.cumsum(right[order])[last]
-        self.probability = held[order][last]
-        self.share = linked / len(order)
-        self.precision = hits / linked
-        self.recall = hits / max(linkable, 1)
-        self.f1 = 2 * hits / (linked + linkable)
-
-    def least(self, precision: float) -> dict[str, float] | None:
-        """Return the lowest probability from which on precision is as wanted."""
-        good = np.flatnonzero(self.precision >= precision)
-        return self._figures(int(good[-1])) if len(good) else None
-
-    def best(self) -> dict[str, float]:
-        """Return the probability from which on F1 is best."""
-        return self._figures(int(self.f1.argmax()))
-
-    def _figures(self, place: int) -> dict[str, float]:
-        return {
-            # Rounded down: a link of that very probability is one.
-            "probability": round(float(np.floor(self.probability[place] * 1e4) / 1e4), 4),
-            "precision": round(float(self.precision[place]), 4),
-            "recall": round(float(self.recall[place]), 4),
-            "f1": round(float(self.f1[place]), 4),
-            "linked": round(float(self.share[place]), 4),
-        }

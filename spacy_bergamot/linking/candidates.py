@@ -148,6 +148,7 @@ class CandidateGenerator:
     ) -> list[Found]:
         """Return what is found for (mention, entity label) pairs, for `rank`.
 
+        mentions: Pairs, the mention in normal form.
         k (int): Concepts that every generator is asked for.
         encoder (Encodes | None): What encodes instead of the generator's own.
         beside (list[Found] | None): What another generator found, with which this one's candidates
@@ -171,7 +172,11 @@ class CandidateGenerator:
         return self._rescored(names, parts, encoder, beside)
 
     def rank(self, found: Found, *, k: int) -> list[Ranked]:
-        """Return the best k candidates, best first."""
+        """Return the best k candidates, best first.
+
+        found (Found): Of one mention.
+        k (int): Concepts.
+        """
         if found.pool is None or found.scored is None:
             return self._ordered(self._merged(found.parts), k)
         return self._ordered(self._by_rescoring(found.pool, found.scored, k), k)
@@ -179,6 +184,7 @@ class CandidateGenerator:
     def dropped(self, mention: str, label: str = "", *, k: int) -> list[Dropped]:
         """Return what the generators find for a mention and the filters drop, and why.
 
+        label (str): Of the entity, for types by label.
         mention (str): In normal form. k (int): Of 4 k aliases that each generator finds.
         """
         found = []

@@ -26,12 +26,18 @@ class Decision:
         return [one for one in before if self._is_known(one) and not self._doubt(one)]
 
     def concept_of(self, candidates: Sequence[Candidate]) -> str:
-        """Return the id of the best candidate, or NIL if that one may not be linked to."""
+        """Return the id of the best candidate, or NIL if that one may not be linked to.
+
+        candidates (Sequence[Candidate]): Of a mention, best first.
+        """
         best = self._best(candidates)
         return best.concept_id if best is not None and not self._doubt(best) else NIL
 
     def reason(self, candidates: Sequence[Candidate]) -> str:
-        """Say why the concept of a mention is NIL; nothing if it is not."""
+        """Say why the concept of a mention is NIL; nothing if it is not.
+
+        candidates (Sequence[Candidate]): Of a mention, best first.
+        """
         if not candidates:
             return "nothing was found"
         best = self._best(candidates)

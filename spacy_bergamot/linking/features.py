@@ -51,6 +51,8 @@ def features_of(
 ) -> list[Seen]:
     """Return what is seen of the mentions of one document.
 
+    mentions (Sequence[Mention]): Of the document.
+    profiles (Profiles): Of the knowledge base's concepts.
     candidates: Of every mention, best first. generators (Sequence[str]): Keys of their scores.
     """
     document = _Document(mentions, candidates, profiles)
@@ -86,8 +88,14 @@ class _Document:
                 self.meant[mention.text] = meant
 
     def support(self, mention: Mention, profile: Profile) -> tuple[float, float, float]:
-        """Return the mean, over the other mentions, of the best score of a concept that is related
-        to this one; the best score of the concept itself; and whether it is another's best."""
+        """Return how the other mentions of the document speak for a concept: three numbers.
+
+        They are the mean, over the other mentions, of the best score of a concept that is related
+        to this one; the best score of the concept itself; and whether it is another's best.
+
+        mention (Mention): The mention.
+        profile (Profile): Of the concept.
+        """
         others = [found for text, found in self.meant.items() if text != mention.text]
         if not others:
             return 0.0, 0.0, 0.0

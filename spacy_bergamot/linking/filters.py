@@ -31,7 +31,12 @@ class CandidateFilter:
     descendants_of: tuple[str, ...] = ()
 
     def check(self, *tables: ConceptTable, name: str) -> None:
-        """Refuse what none of the tables has. RAISES (BergamotError): B013, B033."""
+        """Refuse what none of the tables has.
+
+        tables (ConceptTable): Of the knowledge base.
+        name (str): Of the component, for errors.
+        RAISES (BergamotError): B013, B033.
+        """
         by_label = [value for values in self.types_by_label.values() for value in values]
         types, groups = (_values(tables, "types", column) for column in ("type", "group"))
         languages, sources = (
@@ -56,7 +61,10 @@ class CandidateFilter:
     def for_added_concepts(
         self, base: ConceptTable, added: ConceptTable
     ) -> "CandidateFilter | None":
-        """Return what it means for added concepts, which have no graph; None if it allows none."""
+        """Return what it means for added concepts, which have no graph; None if it allows none.
+
+        base, added (ConceptTable): Of the knowledge base, and of what was added to it.
+        """
         if not self.concepts and not self.descendants_of:
             return self
         below = base.descendants(base.row(top) for top in self.descendants_of if top in base)
@@ -87,7 +95,11 @@ class Masks:
         self.concepts = lru_cache(maxsize=None)(self._of_concepts)
 
     def reason(self, alias: int, concept: int, label: str) -> str | None:
-        """Say which filter drops an alias or its concept, or return None."""
+        """Say which filter drops an alias or its concept, or return None.
+
+        alias, concept (int): Their rows.
+        label (str): Of the entity.
+        """
         if self.removed is not None and self.removed[alias]:
             return "removed"
         row = self.table.aliases.slice(alias, 1).to_pylist()[0]

@@ -44,7 +44,12 @@ class Generator(Protocol):
         ...
 
     def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
-        """Return the search for some names in normal form."""
+        """Return the search for some names.
+
+        names (Sequence[str]): In normal form.
+        index (AliasIndex): Searched.
+        encoder (Encodes): Gives vectors of names, where a generator needs them.
+        """
         ...
 
 
@@ -55,6 +60,7 @@ class ExactGenerator:
     name: str = "exact"
 
     def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
+        """Return the search for some names; see `Generator.search`."""
         found = index.lookup(names)
         one = np.ones(1, dtype=np.float32)
 
@@ -78,6 +84,8 @@ class LexicalGenerator:
     name: str = "lexical"
 
     def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
+        """Return the search for some names; see `Generator.search`."""
+
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:
             wanted = [names[row] for row in rows]
             found = index.lexical.search(wanted, fetch, smallest=self.smallest)
@@ -93,6 +101,7 @@ class DenseGenerator:
     name: str = "dense"
 
     def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
+        """Return the search for some names; see `Generator.search`."""
         vectors = index.embed(names, encoder)
 
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:
@@ -152,11 +161,17 @@ class EnsembleGenerator:
         object.__setattr__(self, "weights", dict(sorted(self.weights.items())))
 
     def is_exact(self, key: str) -> bool:
-        """Return whether a generator finds names as they stand."""
+        """Return whether a generator finds names as they stand.
+
+        key (str): Its name.
+        """
         return isinstance(self.generators[key], ExactGenerator)
 
     def weight(self, key: str) -> float:
-        """Return the weight of a generator, 1 where none is given."""
+        """Return the weight of a generator, 1 where none is given.
+
+        key (str): Its name.
+        """
         return self.weights.get(key, 1.0)
 
     def key_of(self, kind: type) -> str | None:
@@ -171,7 +186,10 @@ def make_exact() -> ExactGenerator:
 
 
 def make_lexical(smallest: float = 0.2) -> LexicalGenerator:
-    """Configure `LexicalGenerator`."""
+    """Configure `LexicalGenerator`.
+
+    smallest (float): As of the class.
+    """
     return LexicalGenerator(smallest)
 
 
@@ -187,7 +205,10 @@ def make_ensemble(
     stop_at_exact: bool = True,
     agreement: float = 0.0,
 ) -> EnsembleGenerator:
-    """Configure `EnsembleGenerator`."""
+    """Configure `EnsembleGenerator`.
+
+    generators, weights, combine, stop_at_exact, agreement: As of the class.
+    """
     return EnsembleGenerator(
         dict(generators),
         dict(weights or {}),

@@ -49,7 +49,11 @@ class Weights:
     report: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def save(self, path: Path, *, index: str, generator: str) -> None:
-        """Write a folder. index, generator (str): What the candidates came from."""
+        """Write a folder.
+
+        path (Path): The folder.
+        index, generator (str): What the candidates came from.
+        """
         facts = {key: dict(getattr(self, key)) for key in ("candidate", GENERATORS, "nil")}
         with atomic_folder(path) as folder:
             text = json.dumps({**facts, "report": self.report}, indent=1) + "\n"
@@ -58,8 +62,12 @@ class Weights:
 
     @classmethod
     def read(cls, path: Path) -> "Weights":
-        """Read the file of a folder. RAISES (BergamotError): B149 if it does not say the weights of
-        just the features that there are."""
+        """Read the file of a folder.
+
+        path (Path): The folder.
+        RAISES (BergamotError): B149 if it does not say the weights of just the features that there
+            are.
+        """
         try:
             facts = json.loads((path / _FILE).read_text(encoding="utf8"))
             kinds = ("candidate", GENERATORS, "nil")
@@ -158,5 +166,8 @@ def _families(added: np.ndarray) -> dict[str, float]:
 
 
 def make_learned_mix(nil: bool = True) -> LearnedMix:
-    """Configure `LearnedMix`; its weights are files of the pipeline."""
+    """Configure `LearnedMix`; its weights are files of the pipeline.
+
+    nil (bool): As of the class.
+    """
     return LearnedMix(nil=nil)

@@ -19,7 +19,10 @@ class LookUp:
         self.settings = settings
 
     def spans(self, doc: Doc) -> list[Span]:
-        """Return the mentions of a document that are to be linked."""
+        """Return the mentions of a document that are to be linked.
+
+        doc (Doc): The document.
+        """
         settings = self.settings
         return [
             span
@@ -28,7 +31,10 @@ class LookUp:
         ]
 
     def mentions(self, doc: Doc) -> list[Mention]:
-        """Return what is looked up for every mention, in its context."""
+        """Return what is looked up for every mention, in its context.
+
+        doc (Doc): The document.
+        """
         spans = self.spans(doc)
         if not spans:
             return []
@@ -51,6 +57,8 @@ class LookUp:
     def mention(self, text: str, label: str, *, context: str, language: str) -> Mention:
         """Return what is looked up for a mention by itself.
 
+        text (str): The mention.
+        label (str): Of its entity.
         context (str): Text that it is in, whose abbreviations are resolved; it may lack it.
         language (str): Of the text.
         """

@@ -55,7 +55,10 @@ class Profile(NamedTuple):
     above: frozenset[int]
 
     def is_near(self, other: "Profile") -> bool:
-        """Whether it is another concept or has a relation to it."""
+        """Whether it is another concept or has a relation to it.
+
+        other (Profile): Of a candidate.
+        """
         return self.concept_id == other.concept_id or other.row in self.relatives
 
     def is_above(self, other: "Profile") -> bool:
@@ -74,6 +77,7 @@ class Profiles:
     def of(self, concept_id: str, language: str) -> Profile:
         """Return a concept of the knowledge base.
 
+        concept_id (str): Of the concept.
         language (str): Of the document, as in MRCONSO.RRF; empty if unknown.
         """
         return self._known(concept_id, language)
@@ -152,9 +156,11 @@ class _Graph:
 
 
 def words_of(texts: Iterable[str], language: str) -> Words:
-    """Return the folded words of some texts that are no stop words; of scripts without spaces,
-    pairs of characters.
+    """Return the folded words of some texts that are no stop words.
 
+    Of scripts without spaces they are pairs of characters.
+
+    texts (Iterable[str]): Texts in one language.
     language (str): As in MRCONSO.RRF.
     """
     stops = stop_words((language,))

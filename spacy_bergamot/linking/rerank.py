@@ -89,6 +89,7 @@ class PriorReranker:
     def __call__(
         self, mentions: Sequence[Mention], candidates: Ordered, kb: KnowledgeBase
     ) -> Ordered:
+        """Return the candidates of a document in another order; see `Reranker`."""
         ids = {candidate.concept_id for found in candidates for candidate in found}
         known = {concept_id: float(np.log1p(kb.count_aliases(concept_id))) for concept_id in ids}
         most = max(known.values(), default=1) or 1
@@ -113,6 +114,7 @@ class CoherenceReranker:
     def __call__(
         self, mentions: Sequence[Mention], candidates: Ordered, kb: KnowledgeBase
     ) -> Ordered:
+        """Return the candidates of a document in another order; see `Reranker`."""
         distinct: dict[str, list[Candidate]] = {}
         for mention, found in zip(mentions, candidates, strict=True):
             distinct.setdefault(mention.text, found[: self.width])
@@ -152,10 +154,16 @@ def _ordered(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def make_prior(weight: float = 0.02) -> PriorReranker:
-    """Configure `PriorReranker`."""
+    """Configure `PriorReranker`.
+
+    weight (float): As of the class.
+    """
     return PriorReranker(weight)
 
 
 def make_coherence(weight: float = 0.1, width: int = 5) -> CoherenceReranker:
-    """Configure `CoherenceReranker`."""
+    """Configure `CoherenceReranker`.
+
+    weight, width: As of the class.
+    """
     return CoherenceReranker(weight, width)

@@ -40,7 +40,10 @@ class Pool(NamedTuple):
 
     @classmethod
     def of(cls, parts: Mapping[str, Allowed]) -> "Pool":
-        """Unite what the generators found."""
+        """Unite what the generators found.
+
+        parts (Mapping[str, Allowed]): By the names of the generators.
+        """
         aliases, first = np.unique(
             np.concatenate([part.aliases for part in parts.values()]), return_index=True
         )
@@ -114,7 +117,11 @@ class Rescorer:
         return near
 
     def concepts(self, pool: Pool, scored: Scored) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return concepts (int64 (c,)), their scores and the places of their best aliases."""
+        """Return concepts (int64 (c,)), their scores and the places of their best aliases.
+
+        pool (Pool): The aliases of a mention.
+        scored (Scored): Their scores.
+        """
         order = np.lexsort((pool.aliases, -scored.scores, pool.concepts))
         concepts, first = np.unique(pool.concepts[order], return_index=True)
         best = order[first]

@@ -102,6 +102,10 @@ class Selection:
 
 
 def same_names(strings: np.ndarray, concepts: np.ndarray, place: int) -> int:
-    """Count the aliases that have the string and the concept of the one at a place."""
+    """Count the aliases that have the string and the concept of the one at a place.
+
+    strings, concepts (int64 (n,)): Of the aliases.
+    place (int): Of one of them.
+    """
     same = (strings == strings[place]) & (concepts == concepts[place])
     return int(same.sum())

@@ -10,7 +10,11 @@ SpanKey = tuple[int, int, int]
 
 
 def spans_of(doc: Doc, spans_key: str | None = None) -> list[Span]:
-    """Return the entities, or the spans of a group; none where there is no such group."""
+    """Return the entities, or the spans of a group; none where there is no such group.
+
+    doc (Doc): The document.
+    spans_key (str | None): The group; None takes the entities.
+    """
     if spans_key is None:
         return list(doc.ents)
     return list(doc.spans[spans_key]) if spans_key in doc.spans else []
@@ -30,6 +34,10 @@ def write_links(doc: Doc, links: Mapping[SpanKey, str], spans_key: str | None = 
     """Write concept ids where they last: on tokens for entities, on new spans in a group.
 
     `ent.kb_id_` of an entity is lost when it is set, and a group's spans are copies.
+
+    doc (Doc): The document.
+    links (Mapping[SpanKey, str]): Concept ids of its mentions.
+    spans_key (str | None): The group; None takes the entities.
     """
     if spans_key is None:
         for (start, end, _), concept_id in links.items():
@@ -46,7 +54,11 @@ def write_links(doc: Doc, links: Mapping[SpanKey, str], spans_key: str | None = 
 
 
 def unlinked(doc: Doc, spans_key: str | None = None) -> Doc:
-    """Return a copy of a document whose mentions have no concept ids."""
+    """Return a copy of a document whose mentions have no concept ids.
+
+    doc (Doc): The document.
+    spans_key (str | None): The group; None takes the entities.
+    """
     copy = doc.copy()
     plain = [Span(copy, *span_key(span)) for span in spans_of(doc, spans_key)]
     if spans_key is None:

@@ -24,6 +24,11 @@ def make_generator(
 ) -> "CandidateGenerator | UpdatedGenerator":
     """Make the generator of an index, and of its changes where there are any.
 
+    encoder (TextEncoder): The language model.
+    index (AliasIndex): Searched.
+    allowed (CandidateFilter): What may be proposed.
+    generator: What proposes strings.
+    changes (Changes | None): Of the index.
     hidden (np.ndarray | None): bool, aliases of the index that are not to be proposed either.
     """
     removed = changes.removed if changes else None
@@ -49,7 +54,11 @@ class UpdatedGenerator:
         self.index = base.index
 
     def generate(self, mentions: Sequence[tuple[str, str]], *, k: int) -> list[list[Candidate]]:
-        """Return up to k candidates of every (mention, entity label) pair, best first."""
+        """Return up to k candidates of every (mention, entity label) pair, best first.
+
+        mentions: Pairs, the mention in normal form.
+        k (int): Concepts.
+        """
         encoder = CachingEncoder(self.encoder)
         found = self.base.find(mentions, k=k, encoder=encoder)
         added = self.added.find(mentions, k=k, encoder=encoder, beside=found)
@@ -59,7 +68,12 @@ class UpdatedGenerator:
         ]
 
     def dropped(self, mention: str, label: str = "", *, k: int) -> list[Dropped]:
-        """Return what the generators find for a mention and the filters drop, and why."""
+        """Return what the generators find for a mention and the filters drop, and why.
+
+        mention (str): In normal form.
+        label (str): Of the entity.
+        k (int): Of 4 k aliases that each generator finds.
+        """
         return [*self.base.dropped(mention, label, k=k), *self.added.dropped(mention, label, k=k)]
 
 

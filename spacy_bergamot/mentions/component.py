@@ -6,8 +6,8 @@ token is split there, so that entities are exact.
 """
 
 import weakref
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,9 @@ from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.languages import NO_LANGUAGE, languages_of, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import FoldedText, Windows
-from spacy_bergamot.mentions.language import Guess, guess, stop_words
+from spacy_bergamot.mentions.language import Guess, guess
+from spacy_bergamot.mentions.places import Place, free, longest_first, without_stop_words
+from spacy_bergamot.mentions.settings import MentionSettings
 from spacy_bergamot.mentions.short_forms import short_form_places
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
@@ -32,24 +34,13 @@ from spacy_bergamot.storage.bundle_pipe import BundlePipe
 UNGROUPED = "MENTION"
 """Label of the names of a concept without a semantic group."""
 
-Place = tuple[int, int, str]
-"""Start and end in characters, and label."""
-
 
 @Language.factory(
     "bergamot_mentions",
     assigns=["doc.ents"],
-    default_config={
-        "max_tokens": 8,
-        "min_length": 3,
-        "groups": [],
-        "groups_discard": ["ACTI", "CONC", "GENE", "GEOG", "OBJC", "OCCU", "ORGA"],
-        "languages": [],
-        "folded": True,
-        "tolerant": True,
-        "abbreviations": True,
-        "spans_key": None,
-    },
+    default_config=asdict(
+        MentionSettings(groups_discard=["ACTI", "CONC", "GENE", "GEOG", "OBJC", "OCCU", "ORGA"])
+    ),
 )
 def make_mentions(
     nlp: Language,
@@ -64,7 +55,7 @@ def make_mentions(
     abbreviations: bool,
     spans_key: str | None,
 ) -> "BergamotMentions":
-    """Make a dictionary matcher; see `BergamotMentions` for the settings.
+    """Make a dictionary matcher; see `MentionSettings` for the settings.
 
     nlp (Language): The pipeline.
     name (str): Of the component.
@@ -98,49 +89,13 @@ class BergamotMentions(BundlePipe):
     `doc.user_data["language"]` says, a code or a list of them, else its pipeline's, else the one
     that it seems to be in. Names of other languages are marked too, unless they are short words.
 
-    max_tokens (int): Longest mention; in scripts without spaces, three times as many characters.
-    min_length (int): Shortest mention in characters; in scripts without spaces 2.
-    groups (list[str]): Semantic groups to mark; where empty all but those of groups_discard.
-    groups_discard (list[str]): Groups that are not marked unless `groups` names them: those that
-        say nothing of a patient, such as concepts and ideas ("single", "severe") and places.
-    languages (list[str]): Languages of the names to mark, as GER or de; all where empty. Names
-        of the language that a document says, and those without a language, are always marked.
-    folded (bool): Mark names that are written otherwise too, by the rules of the document's
-        language: inflected, reordered, with or without hyphens, in British spelling.
-    tolerant (bool): Mark names with a misspelt word too, where folded ones are marked: with one
-        letter more, less or other, or two swapped, but for the first, from six letters on.
-    abbreviations (bool): Mark a short form that the document defines wherever it stands, however
-        short, as its long form is marked; before what the dictionary has of it.
-    spans_key (str | None): Write `doc.spans[spans_key]`, with overlaps, instead of `doc.ents`.
+    settings: See `MentionSettings`.
     """
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        name: str = "bergamot_mentions",
-        *,
-        max_tokens: int = 8,
-        min_length: int = 3,
-        groups: Iterable[str] = (),
-        groups_discard: Iterable[str] = (),
-        languages: Iterable[str] = (),
-        folded: bool = True,
-        tolerant: bool = True,
-        abbreviations: bool = True,
-        spans_key: str | None = None,
-    ) -> None:
-        settings: dict[str, Any] = {
-            "max_tokens": max_tokens,
-            "min_length": min_length,
-            "groups": tuple(groups),
-            "groups_discard": tuple(groups_discard),
-            "languages": tuple(languages),
-            "folded": folded,
-            "tolerant": tolerant,
-            "abbreviations": abbreviations,
-            "spans_key": spans_key,
-        }
-        super().__init__(vocab, name, settings)
+    settings: MentionSettings
+
+    def __init__(self, vocab: Vocab, name: str = "bergamot_mentions", **settings: Any) -> None:
+        super().__init__(vocab, name, MentionSettings(**settings))
         self.home: weakref.ref[Language] | None = None
         self._keys: MentionKeys | None = None
         _LIVING.add(self)
@@ -166,9 +121,9 @@ class BergamotMentions(BundlePipe):
         doc (Doc): The document.
         RETURNS (Doc): The document, or the one that stands for it.
         """
-        found, key = self._find(doc), self.settings["spans_key"]
+        found, key = self._find(doc), self.settings.spans_key
         if key is None:
-            found = _free(_longest_first(found), doc)
+            found = free(longest_first(found), doc)
         doc = split_tokens(doc, {border for start, end, _ in found for border in (start, end)})
         spans = [doc.char_span(*place) for place in found]
         if key is not None:
@@ -205,7 +160,7 @@ class BergamotMentions(BundlePipe):
         """
         keys = MentionKeys(bundle.path)
         settings = self.settings
-        keys.check(languages=settings["languages"], groups=settings["groups"], name=self.name)
+        keys.check(languages=settings.languages, groups=settings.groups, name=self.name)
         self.bundle, self._keys = bundle, keys
         return self
 
@@ -214,9 +169,9 @@ class BergamotMentions(BundlePipe):
 
         RAISES (BergamotError): B033 for a group that the dictionary does not have.
         """
-        given = {**self.settings, "groups": tuple(groups)}
-        other = BergamotMentions(self.vocab, self.name, **given)
-        self.keys.check(languages=given["languages"], groups=given["groups"], name=self.name)
+        given = replace(self.settings, groups=list(groups))
+        other = BergamotMentions(self.vocab, self.name, **vars(given))
+        self.keys.check(languages=given.languages, groups=given.groups, name=self.name)
         other.home, other.bundle, other._keys = self.home, self.bundle, self.keys
         return other
 
@@ -225,30 +180,30 @@ class BergamotMentions(BundlePipe):
         keys, settings = self.keys, self.settings
         codes, sure = self._languages(doc)
         own = keys.of_languages(codes if sure else [])
-        groups = keys.of_groups(settings["groups"], discarded=settings["groups_discard"])
+        groups = keys.of_groups(settings.groups, discarded=settings.groups_discard)
         found = find_names(
             doc,
             keys,
-            max_tokens=settings["max_tokens"],
-            min_length=settings["min_length"],
+            max_tokens=settings.max_tokens,
+            min_length=settings.min_length,
             languages=own,
-            others=keys.of_languages(settings["languages"]) & ~own,
+            others=keys.of_languages(settings.languages) & ~own,
             groups=groups,
         )
         places = self._places(found.starts, found.ends, keys.rows.groups[found.rows])
         texts = [
             text
-            for code in (codes if settings["folded"] else ())
+            for code in (codes if settings.folded else ())
             for text in FoldedText.readings(doc, code)
         ]
-        most = settings["max_tokens"]
+        most = settings.max_tokens
         for text in texts:
             places = self._folded(text, text.windows(most), groups) | places
-        for text in texts if settings["tolerant"] else ():
+        for text in texts if settings.tolerant else ():
             corrected = keys.corrected(text, codes)
             places = self._folded(text, text.windows(most, corrected), groups) | places
-        places = _without_stop_words(places, doc.text, codes)
-        if settings["abbreviations"]:
+        places = without_stop_words(places, doc.text, codes)
+        if settings.abbreviations:
             places |= short_form_places(doc, places)
         return [(start, end, label) for (start, end), label in sorted(places.items())]
 
@@ -259,7 +214,7 @@ class BergamotMentions(BundlePipe):
         keys = self.keys
         allowed = keys.of_languages([text.language])
         rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
-        long = windows.ends - windows.starts >= self.settings["min_length"]
+        long = windows.ends - windows.starts >= self.settings.min_length
         hit = np.flatnonzero((rows >= 0) & long)
         labels = keys.folded.groups[rows[hit]]
         return self._places(windows.starts[hit], windows.ends[hit], labels)
@@ -274,7 +229,7 @@ class BergamotMentions(BundlePipe):
 
     def _languages(self, doc: Doc) -> Guess:
         """Return the languages that a document is in, or may be in."""
-        given = doc.user_data.get("language") or self.settings["languages"]
+        given = doc.user_data.get("language") or self.settings.languages
         if given:
             return Guess([*map(lat, languages_of(given))], True)
         known = {lat(code) for code in self.keys.languages if code not in NO_LANGUAGE}
@@ -283,36 +238,3 @@ class BergamotMentions(BundlePipe):
         if len(known) == 1:
             return Guess(list(known), True)
         return guess(doc.text, tuple(sorted(known)))
-
-
-def _without_stop_words(
-    places: dict[tuple[int, int], str], text: str, languages: list[str]
-) -> dict[tuple[int, int], str]:
-    """Leave out the places of stop words that are not in capitals."""
-    stops = stop_words(tuple(languages))
-    return {
-        (start, end): label
-        for (start, end), label in places.items()
-        if text[start:end].lower() not in stops or text[start:end].isupper()
-    }
-
-
-def _longest_first(found: list[Place]) -> list[Place]:
-    """Keep matches that do not overlap: from left to right, the longest at each place."""
-    kept: list[Place] = []
-    for place in sorted(found, key=lambda place: (place[0], -place[1])):
-        if not kept or place[0] >= kept[-1][1]:
-            kept.append(place)
-    return kept
-
-
-def _free(found: list[Place], doc: Doc) -> list[Place]:
-    """Leave out matches that overlap an entity of the document; both are in order."""
-    ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
-    starts = [start for start, _ in ents]
-    kept = []
-    for place in found:
-        before = bisect_left(starts, place[1]) - 1  # the last that starts before its end
-        if before < 0 or ents[before][1] <= place[0]:
-            kept.append(place)
-    return kept

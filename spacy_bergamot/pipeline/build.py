@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import spacy
 from spacy.language import Language
 
@@ -21,7 +20,8 @@ from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.encoder.text_encoder import fingerprint
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.engines import require_engine
-from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.schemas import tables_of
 from spacy_bergamot.languages import lat
 from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
 from spacy_bergamot.pipeline.loaders import alias_index, concept_table, language_model
@@ -152,17 +152,7 @@ def write_names(path: Path, names: Names, *, language: str) -> None:
             for number, name in enumerate(listed)
         ],
     }
-    tables = {
-        table: pa.table(
-            {
-                field.name: pa.array([row[place] for row in rows.get(table, [])]).cast(field.type)
-                for place, field in enumerate(schema)
-            },
-            schema=schema,
-        )
-        for table, schema in SCHEMAS.items()
-    }
-    ConceptTable.write(path, tables)
+    ConceptTable.write(path, tables_of(rows))
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:

@@ -49,7 +49,7 @@ def check_dictionaries(linker: Linker, parts: LinkerParts) -> LinkerParts:
     expected = parts.index.table.fingerprint
     changes = parts.changes.fingerprint if parts.changes else None
     for other in dictionaries_beside(linker):
-        if other.settings["spans_key"] != linker.settings.spans_key:
+        if other.settings.spans_key != linker.settings.spans_key:
             continue
         if other.keys.table != expected:
             found = other.keys.table[:12]

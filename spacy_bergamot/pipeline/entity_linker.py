@@ -1,15 +1,8 @@
-"""spaCy's own `entity_linker` over our index: candidates and vectors of a million concepts.
+"""`bergamot_entity_linker`: spaCy's own `entity_linker` over our index. It needs sentences."""
 
-`AliasKnowledgeBase` is the knowledge base that it trains and predicts with; the factory
-`bergamot_entity_linker` is spaCy's component with settings that fit. It needs sentences.
-"""
-
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 from spacy.kb import Candidate as SpacyCandidate
 from spacy.kb import KnowledgeBase
 from spacy.language import Language
@@ -17,156 +10,13 @@ from spacy.pipeline import EntityLinker
 from spacy.tokens import Span
 from spacy.vocab import Vocab
 
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.linking.settings import LinkerSettings
+from spacy_bergamot.pipeline.alias_knowledge_base import NAME, AliasKnowledgeBase
 from spacy_bergamot.pipeline.loaders import IndexLoader, LmLoader
 from spacy_bergamot.pipeline.parts import ENCODER, INDEX, NEEDED, LinkerParts
 from spacy_bergamot.storage.bundle import FileBundle
-from spacy_bergamot.text import normalize
 
-_REMEMBERED = 100_000
-_NAME = "bergamot_entity_linker"
-
-EmptyKb = Callable[[Vocab, int], "AliasKnowledgeBase"]
-
-
-class AliasKnowledgeBase(KnowledgeBase):
-    """An alias index as spaCy's knowledge base.
-
-    A candidate's prior is its score; a concept's vector is that of its preferred name, of as many
-    numbers as the language model is wide.
-    """
-
-    def __init__(
-        self, vocab: Vocab, entity_vector_length: int, *, settings: LinkerSettings
-    ) -> None:
-        super().__init__(vocab, entity_vector_length)
-        self.settings = settings
-        self._parts: LinkerParts | None = None
-        self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
-
-    @property
-    def parts(self) -> LinkerParts:
-        """Language model and index.
-
-        RAISES (BergamotError): B030 if there are none.
-        """
-        if self._parts is None:
-            raise BergamotError(Errors.B030, name=_NAME)
-        return self._parts
-
-    def is_empty(self) -> bool:
-        """Whether nothing is loaded, as `EntityLinker` asks before it trains."""
-        return self._parts is None
-
-    def __len__(self) -> int:
-        return 0 if self._parts is None else len(self._parts.kb)
-
-    def set_parts(self, parts: LinkerParts) -> "AliasKnowledgeBase":
-        """Take language model and index.
-
-        parts (LinkerParts): Files and their readers.
-        """
-        super().__init__(self.vocab, parts.encoder.dim)
-        self._parts = parts
-        self._vectors.clear()
-        return self
-
-    def get_candidates(self, mention: Span) -> list[SpacyCandidate]:
-        """Return the candidates of a mention, best first."""
-        return self.get_candidates_batch([mention])[0]
-
-    def get_candidates_batch(self, mentions: Iterable[Span]) -> list[list[SpacyCandidate]]:
-        """Return the candidates of every mention, best first.
-
-        mentions (SpanGroup | Iterable[Span]): Mentions.
-        """
-        mentions = list(mentions)
-        if not mentions:
-            return []
-        asked = [(normalize(mention.text), "") for mention in mentions]
-        distinct = list(dict.fromkeys(asked))
-        generated = self.parts.generator.generate(distinct, k=self.settings.k)
-        found = dict(zip(distinct, generated, strict=True))
-        ids = dict.fromkeys(c.concept_id for candidates in found.values() for c in candidates)
-        vectors = dict(zip(ids, self.get_vectors(ids), strict=True))
-        add = self.vocab.strings.add
-        return [
-            [
-                SpacyCandidate(
-                    kb=self,
-                    entity_hash=add(one.concept_id),
-                    entity_freq=0.0,
-                    entity_vector=vectors[one.concept_id],
-                    alias_hash=add(one.alias),
-                    prior_prob=min(max(one.score, 0.0), 1.0),
-                )
-                for one in found[key]
-            ]
-            for key in asked
-        ]
-
-    def get_vector(self, entity: str) -> np.ndarray:
-        """Return the vector of a concept's preferred name, float32 (d,); zeros if it is unknown.
-
-        entity (str): Concept id.
-        """
-        return self.get_vectors([entity])[0]
-
-    def get_vectors(self, entities: Iterable[str]) -> list[np.ndarray]:
-        """Return the vectors of several concepts.
-
-        entities (Iterable[str]): Concept ids.
-        """
-        entities = list(entities)
-        known = {entity: self._vectors[entity] for entity in entities if entity in self._vectors}
-        fresh = [entity for entity in dict.fromkeys(entities) if entity not in known]
-        concepts = {entity: self.parts.kb.find(entity) for entity in fresh}
-        named = {entity: c.canonical_name for entity, c in concepts.items() if c is not None}
-        if named:
-            known.update(zip(named, self.parts.encoder.encode(list(named.values())), strict=True))
-        nothing = np.zeros(self.entity_vector_length, dtype=np.float32)
-        known.update((entity, nothing) for entity in fresh if entity not in known)
-        self._vectors.update(known)
-        for entity in known:
-            self._vectors.move_to_end(entity)
-        while len(self._vectors) > _REMEMBERED:
-            self._vectors.popitem(last=False)
-        return [known[entity] for entity in entities]
-
-    def to_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> None:
-        """Save language model and index.
-
-        path (str | Path): Folder.
-        exclude (Iterable[str]): Names of parts that are left out.
-        """
-        self.parts.to_disk(path, exclude=exclude)
-
-    def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> "AliasKnowledgeBase":
-        """Map language model and index.
-
-        path (str | Path): Folder.
-        exclude (Iterable[str]): Names of parts that are left out.
-        """
-        return self.set_parts(
-            LinkerParts.from_disk(path, self.settings, name=_NAME, exclude=exclude)
-        )
-
-    def to_bytes(self, **kwargs: Any) -> bytes:
-        """Return language model and index as msgpack."""
-        return self.parts.to_bytes()
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "AliasKnowledgeBase":
-        """Restore language model and index.
-
-        bytes_data (bytes): What `to_bytes` returned.
-        exclude (Iterable[str]): Unused: the parts are one whole.
-        """
-        return self.set_parts(LinkerParts.from_bytes(bytes_data, self.settings, name=_NAME))
-
-    def __reduce__(self) -> tuple:
-        reduced = self._parts.reduced() if self._parts is not None else {}
-        return _unpickle, (self.vocab, self.entity_vector_length, self.settings, reduced)
+EmptyKb = Callable[[Vocab, int], AliasKnowledgeBase]
 
 
 def empty_knowledge_base(
@@ -199,7 +49,7 @@ def knowledge_base(
         bundles = {part: FileBundle.temporary() for part in NEEDED}
         encoder(bundles[ENCODER].path)
         index(bundles[INDEX].path, bundles[ENCODER].path)
-        return kb.set_parts(LinkerParts(bundles, kb.settings, name=_NAME))
+        return kb.set_parts(LinkerParts(bundles, kb.settings, name=NAME))
 
     return load
 
@@ -230,7 +80,7 @@ def candidates_of_many(threshold: float = 0.0) -> Callable:
 
 
 @Language.factory(
-    "bergamot_entity_linker",
+    NAME,
     requires=["doc.ents", "doc.sents", "token.ent_iob", "token.ent_type"],
     assigns=["token.ent_kb_id"],
     default_config={
@@ -303,12 +153,3 @@ def make_entity_linker(
         candidates_batch_size=1 if labels_discard else 64,
         threshold=threshold,
     )
-
-
-def _unpickle(
-    vocab: Vocab, entity_vector_length: int, settings: LinkerSettings, reduced: dict[str, Any]
-) -> AliasKnowledgeBase:
-    kb = AliasKnowledgeBase(vocab, entity_vector_length, settings=settings)
-    if reduced:
-        kb.set_parts(LinkerParts.restored(reduced, settings, name=_NAME))
-    return kb

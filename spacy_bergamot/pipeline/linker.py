@@ -1,11 +1,9 @@
 """The component `bergamot_linker`: concept ids for the entities of documents in any language."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import minibatch
@@ -15,9 +13,8 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.failures import processed
 from spacy_bergamot.forks import ForkWatch
 from spacy_bergamot.index.changes import Changes
-from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.calibration import Calibration
-from spacy_bergamot.linking.candidates import Candidate, CandidateGenerator
+from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.decision import NIL, Decision
 from spacy_bergamot.linking.look_up import LookUp
 from spacy_bergamot.linking.mention import Mention
@@ -25,7 +22,6 @@ from spacy_bergamot.linking.remembered import RememberedCandidates
 from spacy_bergamot.linking.rerank import Ordered, rerank_documents
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.linking.spans import span_key, write_links
-from spacy_bergamot.linking.updated_generator import UpdatedGenerator
 from spacy_bergamot.linking.written import as_written
 from spacy_bergamot.pipeline.dictionaries import changed_dictionaries, check_dictionaries
 from spacy_bergamot.pipeline.golds import candidates_and_golds
@@ -39,12 +35,13 @@ from spacy_bergamot.pipeline.parts import (
     RERANKER,
     LinkerParts,
 )
+from spacy_bergamot.pipeline.parts_pipe import PartsPipe
 from spacy_bergamot.storage.bundle import FileBundle
 
 Predictions = list[Ordered]
 
 
-class BergamotLinker(Pipe):
+class BergamotLinker(PartsPipe):
     """Link mentions to concepts of a knowledge base; see `LinkerSettings`.
 
     It carries a language model and an alias index, and writes `ent.kb_id_`, `span._.kb_ents`,
@@ -58,50 +55,20 @@ class BergamotLinker(Pipe):
         *,
         settings: LinkerSettings | None = None,
     ) -> None:
-        self.vocab = vocab
-        self.name = name
-        self.settings = settings or LinkerSettings()
+        super().__init__(vocab, name, settings or LinkerSettings())
         self.cfg: dict[str, Any] = {
             "threshold": self.settings.threshold,
             "spans_key": self.settings.spans_key,
         }
         self.scorer = self.settings.scorer
         self._look_up = LookUp(self.settings)
-        self._parts: LinkerParts | None = None
         self._remembered: RememberedCandidates | None = None
         self._watch = ForkWatch()
-        self.home: Any = None  # weak reference to the pipeline
         for extension in ("kb_ents", "candidates"):
             if not Span.has_extension(extension):
                 Span.set_extension(extension, default=None)
         if not Doc.has_extension("bergamot"):
             Doc.set_extension("bergamot", default=None)
-
-    @property
-    def parts(self) -> LinkerParts:
-        """Language model, index and what belongs to them.
-
-        RAISES (BergamotError): B030.
-        """
-        if self._parts is None:
-            raise BergamotError(Errors.B030, name=self.name)
-        return self._parts
-
-    @property
-    def kb(self) -> KnowledgeBase:
-        """The knowledge base of the index.
-
-        RAISES (BergamotError): B030 if there is none.
-        """
-        return self.parts.kb
-
-    @property
-    def generator(self) -> CandidateGenerator | UpdatedGenerator:
-        """The candidate generator.
-
-        RAISES (BergamotError): B030 if nothing is loaded.
-        """
-        return self.parts.generator
 
     def __call__(self, doc: Doc) -> Doc:
         """Link the mentions of one document."""
@@ -275,53 +242,12 @@ class BergamotLinker(Pipe):
         self.set_parts(parts.with_part(CALIBRATION, bundle, self.settings))
         return made.report
 
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save every part whole or not at all. Settings live in the config.
-
-        path (str | Path): Folder.
-        exclude (Iterable[str]): Names of parts that are left out.
-        """
-        self.parts.to_disk(path, exclude=exclude)
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
-        """Map the parts from a folder and check them against each other.
-
-        path (str | Path): Folder.
-        exclude (Iterable[str]): Names of parts that are left out.
-        """
-        parts = LinkerParts.from_disk(path, self.settings, name=self.name, exclude=exclude)
-        return self.set_parts(check_dictionaries(self, parts))
-
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the parts as msgpack.
-
-        exclude (Iterable[str]): Names of parts that are left out.
-        """
-        return self.parts.to_bytes(exclude=exclude)
-
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "BergamotLinker":
-        """Restore the parts into temporary folders of the component's own.
-
-        data (bytes): What `to_bytes` returned.
-        exclude (Iterable[str]): Unused: the bytes say what they hold.
-        """
-        parts = LinkerParts.from_bytes(data, self.settings, name=self.name)
-        return self.set_parts(check_dictionaries(self, parts))
-
-    def __reduce__(self) -> tuple:
-        """Pickle the files' path, or their bytes where the component owns them.
-
-        Pipe is a Cython class and ignores __getstate__.
-        """
-        reduced = self._parts.reduced() if self._parts is not None else {}
-        return _unpickle, (self.vocab, self.name, self.settings, reduced)
-
     def set_parts(self, parts: LinkerParts) -> "BergamotLinker":
         """Take language model, index and what belongs to them.
 
         parts (LinkerParts): Files and their readers.
         """
-        self._parts = parts
+        super().set_parts(parts)
         self.forget()
         return self
 
@@ -350,10 +276,3 @@ class BergamotLinker(Pipe):
 def _shown(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
     """Return what is shown of candidates: concepts alone, without a reranker's NIL."""
     return [one.to_dict() for one in candidates if one.concept_id != NIL]
-
-
-def _unpickle(vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict) -> BergamotLinker:
-    linker = BergamotLinker(vocab, name, settings=settings)
-    if reduced:
-        linker.set_parts(LinkerParts.restored(reduced, settings, name=name))
-    return linker

@@ -1,52 +1,14 @@
-"""What requests hold. Anything else in them is refused, so that no misspelt setting is ignored."""
+"""What requests and answers hold."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from spacy_bergamot.serve.limits import MOST_CANDIDATES, MOST_MENTION
-
-Codes = Annotated[list[str], Field(max_length=1000)]
-Language = Annotated[
-    str | None,
-    Field(description="ISO 639-1 or MRCONSO.RRF's code; guessed where not given", max_length=20),
-]
+from spacy_bergamot.serve.limits import MOST_MENTION
+from spacy_bergamot.serve.options import Body, Language, Options
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Options(_Body):
-    """What a request may set otherwise than the pipeline does. What is empty or null stays."""
-
-    languages: Codes = Field(default=[], description="Languages of aliases that may be proposed")
-    sources: Codes = Field(default=[], description="Vocabularies of aliases that may be proposed")
-    semantic_groups: Codes = Field(
-        default=[],
-        description="Groups of concepts that may be proposed, and of mentions that are marked",
-    )
-    semantic_types: Codes = Field(
-        default=[], description="Types (TUI) of concepts that may be proposed"
-    )
-    descendants_of: Codes = Field(
-        default=[], description="Concept ids; they and what lies below them may be proposed"
-    )
-    k: int | None = Field(
-        default=None, ge=1, le=MOST_CANDIDATES, description="Candidates of a mention"
-    )
-    threshold: float | None = Field(
-        default=None, ge=-1, le=1, description="Smallest score of a link"
-    )
-    min_probability: float | None = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="Smallest probability of a link, of a calibrated linker",
-    )
-
-
-class Place(_Body):
+class Place(Body):
     """A mention in a text: its first character and the one behind its last, in code points."""
 
     start: int = Field(ge=0)
@@ -60,7 +22,7 @@ class Place(_Body):
         return self
 
 
-class Document(_Body):
+class Document(Body):
     """A text. With mentions, these are linked; without, those that the pipeline finds."""
 
     text: str
@@ -98,7 +60,7 @@ class LinkRequest(LinkOptions):
         return self.documents if self.documents is not None else [Document(text=self.text or "")]
 
 
-class Mention(_Body):
+class Mention(Body):
     """A mention by itself, or in a context in which it stands."""
 
     text: str = Field(min_length=1, max_length=MOST_MENTION)

@@ -12,10 +12,10 @@ from spacy.language import Language
 from spacy_bergamot import __version__
 from spacy_bergamot.languages import lat
 from spacy_bergamot.pipeline.pipelines import linker_of
-from spacy_bergamot.serve.bodies import Options
 from spacy_bergamot.serve.limits import Limits
 from spacy_bergamot.serve.metrics import Metrics
 from spacy_bergamot.serve.model_thread import ModelThread
+from spacy_bergamot.serve.options import Options
 from spacy_bergamot.serve.refusals import Refused, Wrong
 from spacy_bergamot.serve.service import Asked, Failed, Kind, Service, Verb, is_nil
 from spacy_bergamot.serve.vocabulary import Vocabulary

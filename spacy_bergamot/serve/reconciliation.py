@@ -16,9 +16,9 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from spacy_bergamot.kb.semantic_types import GROUP_NAMES
 from spacy_bergamot.serve import concepts
-from spacy_bergamot.serve.bodies import Options
 from spacy_bergamot.serve.front import Front
 from spacy_bergamot.serve.limits import MOST_CANDIDATES, MOST_FOUND, MOST_MENTION
+from spacy_bergamot.serve.options import Options
 from spacy_bergamot.serve.refusals import Refused, Wrong, wrong_fields
 from spacy_bergamot.serve.routes import Served
 from spacy_bergamot.serve.service import Asked, Kind, Verb, is_nil

@@ -13,7 +13,7 @@ from spacy_bergamot.linking.filters import CandidateFilter
 from spacy_bergamot.mentions.component import BergamotMentions
 from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.pipeline.pipelines import linker_of
-from spacy_bergamot.serve.bodies import Options
+from spacy_bergamot.serve.options import Options
 
 GIVEN = "given mentions"
 """Span group of the mentions that come with a document."""

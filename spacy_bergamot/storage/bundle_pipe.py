@@ -16,10 +16,11 @@ from spacy_bergamot.storage.bundle import FileBundle
 class BundlePipe(Pipe, ABC):
     """Saves, loads and pickles the files of a component.
 
-    settings (dict): The arguments, besides vocab and name, that make a component like this one.
+    settings (dataclass): The arguments, besides vocab and name, that make a component like this
+        one.
     """
 
-    def __init__(self, vocab: Vocab, name: str, settings: dict[str, Any]) -> None:
+    def __init__(self, vocab: Vocab, name: str, settings: Any) -> None:
         self.vocab = vocab
         self.name = name
         self.settings = settings
@@ -79,7 +80,7 @@ class BundlePipe(Pipe, ABC):
         saved: Any = self.bundle
         if saved is not None:
             saved = saved.path if saved.owner is None else saved.to_bytes(name=self.name)
-        return _unpickle, (type(self), self.vocab, self.name, self.settings, saved)
+        return _unpickle, (type(self), self.vocab, self.name, vars(self.settings), saved)
 
     def _saved(self) -> FileBundle:
         if self.bundle is None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 import spacy
 from spacy.language import Language
@@ -11,7 +10,8 @@ from spacy.language import Language
 from spacy_bergamot.encoder.text_encoder import EncoderSettings, TextEncoder, fingerprint
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
-from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.schemas import tables_of
 from spacy_bergamot.pipeline.build import write_names
 from spacy_bergamot.pipeline.loaders import alias_index, concept_table, language_model
 
@@ -42,19 +42,6 @@ GROUPS = {
 }
 
 
-def arrow_tables(rows: dict[str, list[tuple]]) -> dict[str, pa.Table]:
-    """Return a concept table's tables of rows by their names, in the order of their columns."""
-    tables = {}
-    for name, schema in SCHEMAS.items():
-        columns = zip(*rows[name], strict=True) if rows.get(name) else [()] * len(schema)
-        arrays = [
-            pa.array(column, None if column else pa.null()).cast(field.type)
-            for field, column in zip(schema, columns, strict=True)
-        ]
-        tables[name] = pa.table(arrays, schema=schema)
-    return tables
-
-
 def write_concepts(path: Path, known: dict = CONCEPTS) -> Path:
     """Write a concept table of {concept id: (semantic type, {language: [name, ...]})}."""
     ids = sorted(known)
@@ -74,7 +61,7 @@ def write_concepts(path: Path, known: dict = CONCEPTS) -> Path:
         "codes": [(0, "ICD10CM", "I10"), (0, "SRCENG", "x1")],
         "relations": [(5, "CHD", "isa", 2, "SRCENG"), (5, "RO", "finding_site_of", 2, "SRCENG")],
     }  # fmt: skip
-    ConceptTable.write(path, arrow_tables(rows), release=[{"source": "SRCENG", "version": "1"}])
+    ConceptTable.write(path, tables_of(rows), release=[{"source": "SRCENG", "version": "1"}])
     return path
 
 

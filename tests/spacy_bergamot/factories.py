@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from typer.testing import CliRunner, Result
 
 from spacy_bergamot.cli import bergamot
 from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.pipeline.linker import BergamotLinker
+from spacy_bergamot.pipeline.loaders import concept_table
 
 EXACT = {"@misc": "spacy_bergamot.ExactGenerator.v1"}
 LEXICAL = {"@misc": "spacy_bergamot.LexicalGenerator.v1"}
@@ -34,6 +37,21 @@ def mentions(nlp: Language, text: str) -> list[tuple[str, str]]:
     doc = nlp(text)
     assert doc.text == text
     return [(ent.text, ent.label_) for ent in doc.ents]
+
+
+def matcher_of(concepts: Path, lang: str = "xx", **config: object) -> Language:
+    """Return a pipeline that marks the names of a concept table, with given settings."""
+    nlp = spacy.blank(lang)
+    pipe = nlp.add_pipe("bergamot_mentions", config=config)
+    pipe.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(concepts)))
+    return nlp
+
+
+def found(linker: BergamotLinker, mention: str) -> list[dict[str, Any]]:
+    """Return the candidates of a mention by itself."""
+    doc = spacy.blank("xx").make_doc(mention)
+    doc.ents = [Span(doc, 0, len(doc), label="X")]
+    return linker(doc).ents[0]._.candidates
 
 
 def ensemble(**settings: object) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from training.ablation.figures import render, summarize
 from training.ablation.published import published_differences, render_beside_published
 from training.ablation.runs import TrainingRun, plan
 from training.ablation.variants import FULL, VARIANTS, chosen, variant
-from training.bergamot.run import read_config
+from training.bergamot.config import read_config
 from training.corpora.schema import GoldMention
 from training.errors import BergamotError
 from training.evaluate.ranking import Ranked

@@ -15,17 +15,16 @@ from training.evaluate.cli import named
 from training.evaluate.results import Choices, Results
 from training.evaluate.run import run_evaluation
 from training.evaluate.systems import Systems
+from training.options import Dictionary, GpuId, MoreSets
 
 
 def ablation_cli(
     context: typer.Context,
     config: Annotated[Path, typer.Argument(help="Training config, such as configs/train/tiny.cfg")],
-    dictionary: Annotated[Path, typer.Argument(help="Dictionary of CUI||name lines")],
+    dictionary: Dictionary,
     queries: Annotated[str, typer.Argument(help="Set of gold mentions, PATH or NAME=PATH")],
     output: Annotated[Path, typer.Argument(help="Folder for runs, results and the summary")],
-    more: Annotated[
-        list[str] | None, typer.Option("--set", help="Another set, PATH or NAME=PATH; repeatable")
-    ] = None,
+    more: MoreSets = None,
     variants: Annotated[
         str, typer.Option(help=f"Comma-separated; all of: {', '.join(VARIANTS)}")
     ] = "",
@@ -39,7 +38,7 @@ def ablation_cli(
     ] = 0,
     processes: Annotated[int, typer.Option(min=1, help="Runs trained side by side")] = 1,
     precision: Annotated[str, typer.Option(help="Of the LMs in evaluation: fp32, bf16")] = "fp32",
-    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="GPU number, -1 for the CPU")] = -1,
+    gpu_id: GpuId = -1,
 ) -> None:
     """Train variants of a config from one language model with equal steps, and compare them.
 
@@ -47,7 +46,7 @@ def ablation_cli(
     after an interruption. Writes summary.json and summary.md.
     """
     from training.bergamot.cli import parse_overrides
-    from training.bergamot.run import read_config
+    from training.bergamot.config import read_config
 
     base = read_config(config, parse_overrides(context.args))
     wanted = [part.strip() for part in variants.split(",") if part.strip()]

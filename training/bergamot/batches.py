@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from training.bergamot.buckets import length_buckets
+from training.bergamot.chunks import Chunk, Plan
 from training.bergamot.hard_negatives import NearConcepts
 from training.bergamot.negatives import Exclusions
 from training.bergamot.objectives import VIEWS
@@ -22,30 +22,6 @@ from training.bergamot.token_store import TokenStore
 from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet
 from training.registry import registry
-
-
-@dataclass
-class Chunk:
-    """Names that go through the language model together.
-
-    ids, mask (int64 (rows, tokens)): Positions in the batch's vocabulary, and attention mask.
-    start (int): Row of its first name in the batch's table of vectors.
-    index (int): Its number in the batch.
-    trains (bool): False if no gradient is wanted of it.
-    """
-
-    ids: Tensor
-    mask: Tensor
-    start: int
-    index: int
-    trains: bool
-
-    def map(self, change: Callable[[Tensor], Tensor]) -> "Chunk":
-        """Return the chunk with its ids and its mask changed.
-
-        change (Callable[[Tensor], Tensor]): Such as a move to another device.
-        """
-        return replace(self, ids=change(self.ids), mask=change(self.mask))
 
 
 @dataclass
@@ -197,9 +173,15 @@ class BatchMaker(torch.utils.data.Dataset):
 
     def __getitem__(self, step: int) -> Batch:
         pairs, subgraph, names = self.draw(step)
-        plan = self._encode_plan(names, len(pairs))
+        plan = Plan.of(
+            names,
+            self.tokens,
+            chunk_tokens=self.settings.chunk_tokens,
+            centres=len(pairs) if self.settings.detach_neighbours else None,
+        )
         edges = np.stack([subgraph.sources, subgraph.targets])
-        chunks, vocabulary = self._own_chunks(plan)
+        owned = plan.owned(self.rank, self.processes)
+        chunks, vocabulary = plan.chunks_of(owned, self.tokens, pad=self.pad)
         return Batch(
             chunks=chunks,
             vocabulary=vocabulary,
@@ -257,62 +239,6 @@ class BatchMaker(torch.utils.data.Dataset):
         drawn = starts + (rng.random((VIEWS, len(others))) * counts).astype(np.int64)
         return np.concatenate([pairs[:, 1:].T, self.data.node_names[drawn]], axis=1)
 
-    def _encode_plan(self, names: np.ndarray, centres: int) -> "_Plan":
-        """Return the distinct names a view in chunks, and where every node's name is in them.
-
-        Where neighbours are detached, names that no centre carries get chunks of their own.
-        """
-        keys = names.astype(np.int64) * VIEWS + np.arange(VIEWS)[:, None]
-        distinct, inverse = np.unique(keys, return_inverse=True)
-        inverse = inverse.reshape(names.shape)
-        trains = np.ones(len(distinct), dtype=bool)
-        if self.settings.detach_neighbours:
-            trains[:] = False
-            trains[inverse[:, :centres]] = True
-        lengths = self.tokens.lengths(distinct // VIEWS)
-        chunks = []
-        for rows in (np.flatnonzero(trains), np.flatnonzero(~trains)):
-            buckets = length_buckets(lengths[rows], self.settings.chunk_tokens)
-            chunks += [rows[bucket] for bucket in buckets]
-        position = np.empty(len(distinct), dtype=np.int64)
-        position[np.concatenate(chunks)] = np.arange(len(distinct))
-        return _Plan(
-            names=distinct // VIEWS,
-            chunks=chunks,
-            trains=[bool(trains[chunk[0]]) for chunk in chunks],
-            rows=position[inverse],
-            costs=[int(lengths[chunk].max()) * len(chunk) for chunk in chunks],
-            tokens=int(lengths.sum()),
-        )
-
-    def _own_chunks(self, plan: "_Plan") -> tuple[list[Chunk], Tensor]:
-        """Return this process's chunks and their distinct token ids.
-
-        The dearest chunks go first, each to the process with least work.
-        """
-        load = np.zeros(self.processes)
-        owner = np.zeros(len(plan.chunks), dtype=int)
-        for index in np.argsort(-np.asarray(plan.costs), kind="stable"):
-            owner[index] = load.argmin()
-            load[owner[index]] += plan.costs[index]
-        own = np.flatnonzero(owner == self.rank)
-        starts = np.cumsum([0, *map(len, plan.chunks)])
-        padded = [self.tokens.padded(plan.names[plan.chunks[i]], pad=self.pad) for i in own]
-        everything = [ids.ravel() for ids, _ in padded] or [np.empty(0, dtype=np.int64)]
-        vocabulary, local = np.unique(np.concatenate(everything), return_inverse=True)
-        ends = np.cumsum([ids.size for ids, _ in padded])
-        chunks = [
-            Chunk(
-                torch.from_numpy(ids.reshape(mask.shape)),
-                torch.from_numpy(mask),
-                int(starts[index]),
-                int(index),
-                plan.trains[index],
-            )
-            for index, ids, (_, mask) in zip(own, np.split(local, ends), padded, strict=False)
-        ]
-        return chunks, torch.from_numpy(vocabulary)
-
 
 def prepared(maker: BatchMaker, steps: range, *, pin: bool = False) -> Iterator[Batch]:
     """Yield the batches of steps; the maker's worker processes prepare them ahead.
@@ -331,19 +257,3 @@ def prepared(maker: BatchMaker, steps: range, *, pin: bool = False) -> Iterator[
         generator=torch.Generator().manual_seed(0),
     )
     return iter(loader)
-
-
-@dataclass
-class _Plan:
-    """Distinct (name, view)s, the chunks they go in, and where every node's name ends up."""
-
-    names: np.ndarray
-    chunks: list[np.ndarray]
-    trains: list[bool]
-    rows: np.ndarray
-    costs: list[int]
-    tokens: int
-
-    @property
-    def slots(self) -> int:
-        return sum(self.costs)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from training.errors import BergamotError, Errors
+from training.options import GpuId
 
 
 def train_cli(
@@ -15,14 +16,15 @@ def train_cli(
     config_path: Annotated[
         Path, typer.Argument(help="Training config, such as configs/train/bergamot_gat.cfg")
     ],
-    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="GPU number, -1 for the CPU")] = -1,
+    gpu_id: GpuId = -1,
 ) -> None:
     """Train a language model with BERGAMOT's objectives and export it to paths.output/lm.
 
     Every setting can be overridden as in spaCy: --training.max_steps 100 --paths.output DIR.
     An interrupted run goes on where it was when the same command is given again.
     """
-    from training.bergamot.run import read_config, train
+    from training.bergamot.config import read_config
+    from training.bergamot.run import train
 
     config = read_config(config_path, parse_overrides(context.args))
     path = train(config, device=device_of(gpu_id))

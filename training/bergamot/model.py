@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from spacy_bergamot.encoder.packed import encode_packed, first_position, is_packable
-from spacy_bergamot.encoder.text_encoder import pool
+from spacy_bergamot.encoder.padded import pool
 from training.bergamot.batches import Batch
 from training.bergamot.graph_encoders import GraphEncoder
 from training.bergamot.objectives import VIEWS, Embeddings, Objective

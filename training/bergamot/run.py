@@ -1,10 +1,5 @@
 """From a training config to a language model on disk."""
 
-import configparser
-import hashlib
-import json
-import logging
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -14,19 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from catalogue import RegistryError
-from confection import Config, ConfigValidationError
+from confection import Config
 
-import training.bergamot.adapters
-import training.bergamot.graph_encoders
-import training.bergamot.loggers
-import training.bergamot.multilingual
-import training.bergamot.objectives.dgi
-import training.bergamot.objectives.intermodal
-import training.bergamot.objectives.node
-import training.bergamot.objectives.text
-import training.bergamot.optimizers
-import training.bergamot.text_encoders  # noqa: F401
 from spacy_bergamot.encoder.lm_folder import check_folder, open_model, verify_files
 from spacy_bergamot.encoder.text_encoder import (
     EncoderSettings,
@@ -34,11 +18,12 @@ from spacy_bergamot.encoder.text_encoder import (
     open_tokenizer,
     resolve_device,
 )
-from spacy_bergamot.storage.files import atomic_file, atomic_folder, sha256
+from spacy_bergamot.storage.files import atomic_file, atomic_folder
 from spacy_bergamot.storage.manifest import write_manifest
 from spacy_bergamot.storage.preflight import announce
 from training.bergamot.adapters import is_adapted, merged
 from training.bergamot.batches import BatchMaker, BatchSettings
+from training.bergamot.config import config_id, resolve
 from training.bergamot.export import export_lm
 from training.bergamot.folder import TOKENS, make_tokens, prepare_base, sole_use
 from training.bergamot.graph_encoders import GraphEncoder
@@ -49,51 +34,12 @@ from training.bergamot.objectives import Objective
 from training.bergamot.processes import Processes, joined
 from training.bergamot.row_gradients import train_by_rows
 from training.bergamot.token_store import TokenStore
-from training.bergamot.trainer import HALF, Trainer, TrainerSettings
+from training.bergamot.trainer import Trainer
+from training.bergamot.trainer_settings import HALF, TrainerSettings
 from training.bergamot.validation import Validation
-from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet
-from training.registry import registry
 
-SECTIONS = (
-    "paths",
-    "system",
-    "text_encoder",
-    "graph_encoder",
-    "objectives",
-    "batches",
-    "optimizer",
-    "training",
-)
 CONFIG = "config.cfg"
-OPTIONAL = ("adapter", "loggers", "validation")
-
-logger = logging.getLogger(__name__)
-
-
-def read_config(path: Path, overrides: dict[str, Any]) -> Config:
-    """Read a training config and check its sections.
-
-    RAISES (BergamotError): T210 for an unreadable file, T211 for a wrong section.
-    """
-    try:
-        config = Config().from_disk(path, overrides=overrides)
-    except (OSError, ValueError, configparser.Error) as reason:
-        line = re.search(r"\[line\s+(\d+)\]", str(reason))
-        place = f"{path}:{line[1]}" if line else path
-        raise BergamotError(Errors.T210, path=place, reason=reason) from None
-    missing = [section for section in SECTIONS if section not in config]
-    unknown = [section for section in config if section not in SECTIONS + OPTIONAL]
-    wrong_paths = sorted(set(config.get("paths", {})) ^ {"training_set", "output"})
-    wrong_system = sorted(set(config.get("system", {})) ^ {"seed"})
-    if missing or unknown or wrong_paths or wrong_system:
-        raise BergamotError(
-            Errors.T211,
-            path=path,
-            missing=", ".join(missing) or "none",
-            unknown=", ".join(unknown + wrong_paths + wrong_system) or "none",
-        )
-    return config
 
 
 def train(config: Config, *, device: str = "cpu") -> Path:
@@ -122,7 +68,7 @@ def prepared(config: Config, device: str = "cpu") -> Iterator["Run"]:
     output.mkdir(parents=True, exist_ok=True)
     with joined(device) as processes, sole_use(output) if processes.main else nullcontext():
         data = TrainingSet.open(Path(config["paths"]["training_set"]))
-        parts = _resolve(config)
+        parts = resolve(config)
         identity = config_id(config, data)
         if processes.main:
             prepare_base(
@@ -134,18 +80,6 @@ def prepared(config: Config, device: str = "cpu") -> Iterator["Run"]:
                 config.merge({"paths": dict.fromkeys(config["paths"], "")}).to_disk(path)
         processes.wait()
         yield Run(config, parts, data, output, device, identity, processes)
-
-
-def config_id(config: Config, data: TrainingSet) -> str:
-    """Return a hash of what decides the weights: the config but its paths and length, the data."""
-    aside = {"paths", "loggers", "validation"}
-    decisive = {name: section for name, section in config.items() if name not in aside}
-    free = {"checkpoint_every", "log_every", "explosion"}
-    decisive["training"] = {k: v for k, v in config["training"].items() if k not in free}
-    decisive["batches"] = {k: v for k, v in config["batches"].items() if k != "workers"}
-    decisive["data"] = sha256(data.path / "manifest.json")
-    text = json.dumps(decisive, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -292,19 +226,6 @@ class Run:
         # The packed forward pass goes round what these two change.
         model.packs &= not (training.compile or training.activation_checkpointing)
         return model
-
-
-def _resolve(config: Config) -> dict[str, Any]:
-    try:
-        parts = registry.resolve(
-            {name: part for name, part in config.items() if name not in ("paths", "system")}
-        )
-    except (ConfigValidationError, RegistryError) as error:
-        raise BergamotError(Errors.T212, reason=error) from None
-    weights = [section.get("weight", 1) for section in config["objectives"].values()]
-    if not any(weight > 0 for weight in weights) or any(weight < 0 for weight in weights):
-        raise BergamotError(Errors.T213, weights=weights)
-    return parts
 
 
 def make_model(lm: Any, parts: dict[str, Any], *, n_relations: int, pooling: str) -> BergamotModel:

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from training.bergamot.batches import Batch, Chunk
+from training.bergamot.batches import Batch
+from training.bergamot.chunks import Chunk
 from training.bergamot.model import BergamotModel
 from training.bergamot.processes import Processes
 from training.bergamot.row_gradients import row_tables, sum_rows

@@ -7,9 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -31,72 +29,15 @@ from training.bergamot.model import BergamotModel
 from training.bergamot.processes import Processes
 from training.bergamot.row_gradients import clip_gradients
 from training.bergamot.step import GradientStep
+from training.bergamot.trainer_settings import TrainerSettings
 from training.bergamot.validation import Validation, best
 from training.errors import BergamotError, Errors
-from training.registry import registry
 
 logger = logging.getLogger(__name__)
-
-Autocast = Literal["none", "bf16", "fp16"]
-HALF = {"none": None, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 FindNear = Callable[[int, bool], NearConcepts]
 """A step at which near concepts are looked for, and whether this is that step: if not, they were
 found then, and are only opened."""
-
-
-@registry.trainers("bergamot.v1")
-@dataclass(frozen=True)
-class TrainerSettings:
-    """How long and how to step.
-
-    epochs (int): Passes over the pairs.
-    max_steps (int): Steps at most; 0 means no limit but `epochs`.
-    schedule (str): "constant", or "linear" decay to 0 after the warm-up.
-    warmup_steps (int): Steps of linear warm-up.
-    clip (float): Largest gradient norm; 0 switches clipping off.
-    autocast (str): "none", "bf16" or "fp16".
-    gradient_cache (bool): Memory of the LM that does not grow with the batch, for one more
-        forward pass.
-    activation_checkpointing (bool): Keep no activations inside the LM's layers.
-    word_embeddings (str): "trained"; "rows", those that a batch has, by SparseAdam, without weight
-        decay; or "frozen" as the base has them: of a multilingual model they are most of the
-        weights, and their gradients and moments cost more than its layers.
-    compile (bool): torch.compile the LM.
-    explosion (float): Stop when the total is so many times the first logged one; 0 never stops.
-    checkpoint_every (int): Steps between checkpoints.
-    log_every (int): Steps between reads of the losses.
-    """
-
-    epochs: int = 1
-    max_steps: int = 0
-    schedule: Literal["constant", "linear"] = "constant"
-    warmup_steps: int = 0
-    clip: float = 0.0
-    autocast: Autocast = "none"
-    gradient_cache: bool = False
-    activation_checkpointing: bool = False
-    word_embeddings: Literal["trained", "rows", "frozen"] = "trained"
-    compile: bool = False
-    explosion: float = 20.0
-    checkpoint_every: int = 500
-    log_every: int = 10
-
-    def total_steps(self, steps_per_epoch: int) -> int:
-        """Return the steps of a whole training.
-
-        steps_per_epoch (int): Batches of an epoch.
-        """
-        steps = self.epochs * steps_per_epoch
-        return min(steps, self.max_steps) if self.max_steps else steps
-
-    def rate(self, step: int, total: int) -> float:
-        """Return the factor of the learning rate at a step."""
-        if step < self.warmup_steps:
-            return (step + 1) / self.warmup_steps
-        if self.schedule == "constant":
-            return 1.0
-        return max(0.0, (total - step) / max(1, total - self.warmup_steps))
 
 
 class Trainer:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.schemas import SCHEMAS
 from spacy_bergamot.kb_import.lines import numbered_lines
 from spacy_bergamot.text import normalize
 from training.errors import BergamotError, Errors

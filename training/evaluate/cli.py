@@ -14,10 +14,11 @@ from training.evaluate.protocols import PROTOCOLS
 from training.evaluate.results import Choices, what_pipelines_know
 from training.evaluate.run import OUT_OF_KB, run_evaluation
 from training.evaluate.systems import Systems
+from training.options import Device, Dictionary, Figures, MoreSets, Precision
 
 
 def evaluate_cli(
-    dictionary: Annotated[Path, typer.Argument(help="Dictionary of CUI||name lines")],
+    dictionary: Dictionary,
     queries: Annotated[
         str,
         typer.Argument(
@@ -25,10 +26,8 @@ def evaluate_cli(
             "or NAME=PATH"
         ),
     ],
-    output: Annotated[Path, typer.Argument(help="JSON file for the figures")],
-    more: Annotated[
-        list[str] | None, typer.Option("--set", help="Another set, PATH or NAME=PATH; repeatable")
-    ] = None,
+    output: Figures,
+    more: MoreSets = None,
     lm: Annotated[
         list[str] | None,
         typer.Option("--lm", help="Language model folder, or NAME=FOLDER; may be repeated"),
@@ -74,8 +73,8 @@ def evaluate_cli(
         Path | None,
         typer.Option(help="Folder for the ranked results; the JSON file's name without suffix"),
     ] = None,
-    device: Annotated[str, typer.Option(help="torch device: cpu, auto, cuda:0")] = "cpu",
-    precision: Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")] = "fp32",
+    device: Device = "cpu",
+    precision: Precision = "fp32",
 ) -> None:
     """Measure how often the gold concept is retrieved: Acc@k over concepts and over names."""
     if held_out and not pipeline:

@@ -50,6 +50,7 @@ class Hierarchy:
 
     @cached_property
     def rows(self) -> dict[str, int]:
+        """Row of every concept."""
         return {concept_id: row for row, concept_id in enumerate(self.table)}
 
     def _ids(self, concept_id: str, edges: "_Csr") -> set[str]:

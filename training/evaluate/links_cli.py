@@ -15,6 +15,7 @@ from training.errors import BergamotError, Errors
 from training.evaluate.documents import link_documents, of_labels, read_documents
 from training.evaluate.removed import render_removed, score_removed
 from training.evaluate.spans import score_documents
+from training.options import Figures
 
 
 def evaluate_links_cli(
@@ -22,7 +23,7 @@ def evaluate_links_cli(
         str, typer.Argument(help="spaCy pipeline that finds and links, or a .spacy file it linked")
     ],
     gold: Annotated[Path, typer.Argument(help="Corpus folder, or .spacy file with gold links")],
-    output: Annotated[Path, typer.Argument(help="JSON file for the figures")],
+    output: Figures,
     spans_key: Annotated[
         str | None, typer.Option(help="Links of doc.spans[KEY]; default doc.ents")
     ] = None,

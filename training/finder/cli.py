@@ -10,6 +10,7 @@ import typer
 
 from training.errors import BergamotError, Errors
 from training.finder.recipe import Recipe
+from training.options import GpuId
 
 
 def finder_cli(
@@ -39,7 +40,7 @@ def finder_cli(
     seed: Annotated[
         int, typer.Option(help="Of order, renaming, dropout and the head")
     ] = Recipe.seed,
-    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="GPU number, -1 for CPU")] = -1,
+    gpu_id: GpuId = -1,
 ) -> None:
     """Train a mention finder: the component bergamot_finder reads what it makes.
 

@@ -1,5 +1,8 @@
-"""Draws that depend on the seed and on what is chosen from: never on row order, thread count or a
-library's version. Strings begin with `spacy_bergamot.hashing.string_keys`."""
+"""Draws that depend on the seed and on what is chosen from.
+
+They never depend on row order, thread count or a library's version. Strings begin with
+`spacy_bergamot.hashing.string_keys`.
+"""
 
 import numpy as np
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from spacy_bergamot.hashing import string_keys
-from spacy_bergamot.linking.calibration import expected_calibration_error
+from spacy_bergamot.linking.calibration_report import expected_calibration_error
 from spacy_bergamot.linking.features import Seen, features_of
 from spacy_bergamot.linking.profiles import Profiles
 from training.errors import BergamotError, Errors

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
+from training.options import Lm
 from training.shrink.run import shrink
 from training.shrink.vocabulary import Vocabulary
 
 
 def shrink_cli(
-    lm: Annotated[Path, typer.Argument(help="Language model folder, such as models/train/lm")],
+    lm: Lm,
     output: Annotated[Path, typer.Argument(help="Folder for the smaller one")],
     names: Annotated[
         Path | None,

@@ -10,6 +10,7 @@ import typer
 from spacy_bergamot.encoder.text_encoder import TextEncoder
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.storage.files import atomic_file
+from training.options import Concepts, Device, Figures, Lm
 from training.tasks.finetune import FinetuneSettings, finetune
 from training.tasks.groups import choose, classify
 from training.tasks.records import FORMATS, read_records
@@ -17,16 +18,12 @@ from training.tasks.similarity import correlate, read_judgements
 
 app = typer.Typer(help="Other tasks of the papers, on a language model.", no_args_is_help=True)
 
-Lm = Annotated[Path, typer.Argument(help="Language model folder, such as models/train/lm")]
-Output = Annotated[Path, typer.Argument(help="JSON file for the figures")]
-Device = Annotated[str, typer.Option(help="torch device: cpu, auto, cuda:0")]
-
 
 @app.command("groups")
 def groups_cli(
-    concepts: Annotated[Path, typer.Argument(help="Concept table, such as corpus/kb")],
+    concepts: Concepts,
     lm: Lm,
-    output: Output,
+    output: Figures,
     group: Annotated[
         list[str] | None,
         typer.Option(help="Semantic group, repeatable; default the four with most concepts"),
@@ -47,7 +44,7 @@ def groups_cli(
 def similarity_cli(
     judgements: Annotated[Path, typer.Argument(help="CSV with Mean, Term1, Term2, as UMNSRS")],
     lm: Lm,
-    output: Output,
+    output: Figures,
     device: Device = "cpu",
 ) -> None:
     """Spearman's rho of the model's cosines and people's judgement of pairs of names."""
@@ -61,7 +58,7 @@ def finetune_cli(
     train: Annotated[Path, typer.Argument(help="Training records")],
     test: Annotated[Path, typer.Argument(help="Records that are scored")],
     lm: Lm,
-    output: Output,
+    output: Figures,
     epochs: Annotated[float, typer.Option(help="Passes over the training records")] = 3,
     rate: Annotated[float, typer.Option(help="Learning rate")] = 2e-5,
     batch: Annotated[int, typer.Option(min=1, help="Records a step")] = 16,

@@ -21,8 +21,10 @@ _USEARCH_BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
 
 
 class UsearchEngine:
-    """The same kind of graph by usearch: half precision, and memory-mapped, so that many processes
-    share one copy and opening costs nothing."""
+    """The same kind of graph by usearch: half precision, and memory-mapped.
+
+    Many processes share one copy, and opening costs nothing.
+    """
 
     name = "usearch"
 
@@ -122,6 +124,7 @@ def to_8_bits(vectors: np.ndarray) -> np.ndarray:
 
 
 def import_usearch() -> Any:
+    """Return the module `usearch.index`. RAISES (BergamotError): B042 if it is missing."""
     try:
         import usearch.index
     except ImportError:

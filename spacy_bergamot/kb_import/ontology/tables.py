@@ -1,6 +1,6 @@
-"""Tables with a header: Babelon translations, SSSOM mappings, edges and what they are called, names
-of any kind, and what sources there are.
+"""Tables with a header: translations, mappings, edges and what they are called, names, sources.
 
+Translations are Babelon's, mappings those of SSSOM, names of any kind.
 Which one a table is, its columns say. A tab-separated row is one line; quotes may stand around a
 field. Comma-separated ones follow RFC 4180.
 """
@@ -205,7 +205,7 @@ def _relation_names(row: Row, records: Records) -> bool:
 
 
 def _source(row: Row, records: Records) -> bool:
-    """source (a prefix such as HP); optional: version, licence, name, address."""
+    """Read a row of source (a prefix such as HP); optional: version, licence, name, address."""
     prefix = _vocabulary(row["source"])
     if not prefix:
         return False
@@ -215,8 +215,11 @@ def _source(row: Row, records: Records) -> bool:
 
 
 def _names(row: Row, records: Records, separator: str = "|") -> bool:
-    """id, name; optional: language, synonyms, abbreviations, term_type (of the name), suppress (all
-    names of the row), type, parents, xrefs, definition, source and code; several by |."""
+    """Read a row of id and name.
+
+    Optional: language, synonyms, abbreviations, term_type (of the name), suppress (all names of
+    the row), type, parents, xrefs, definition, source and code; several by |.
+    """
 
     def several(column: str) -> list[str]:
         return [part.strip() for part in row.get(column, "").split(separator) if part.strip()]

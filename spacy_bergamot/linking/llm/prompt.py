@@ -91,8 +91,10 @@ class Prompts:
         return [self._choice(shown, asked, order) for order in orders]
 
     def _order(self, shown: str, asked: Sequence[str], number: int) -> list[int]:
-        """Return the order of the candidates in a pass: as they are, or by a hash, so that it is
-        the same wherever and whenever the same is asked."""
+        """Return the order of the candidates in a pass: as they are, or by a hash.
+
+        It is the same wherever and whenever the same is asked.
+        """
         places = list(range(len(asked)))
         if number == 0 and self.settings.order == "score":
             return places

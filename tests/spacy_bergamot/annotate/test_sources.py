@@ -13,16 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 
-from spacy_bergamot.annotate.sources import (
-    STDIN,
-    Kind,
-    Source,
-    check_file,
-    numbered_lines,
-    open_text,
-    parse_entry,
-    read_docbin,
-)
+from spacy_bergamot.annotate.sources import Kind, Source, parse_entry, read_docbin
+from spacy_bergamot.annotate.text_files import STDIN, check_file, numbered_lines, open_text
 from spacy_bergamot.errors import BergamotError
 
 VOCAB = spacy.blank("xx").vocab

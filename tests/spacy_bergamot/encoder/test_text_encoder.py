@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,15 +13,10 @@ from spacy_bergamot.encoder.text_encoder import (
     CachingEncoder,
     TextEncoder,
     fingerprint,
-    length_batches,
-    pad_tokens,
-    pool,
     resolve_device,
 )
 from spacy_bergamot.errors import BergamotError
 from tests.spacy_bergamot.conftest import write_lm
-
-TOKENS = st.lists(st.lists(st.integers(5, 9), max_size=6), max_size=8)
 
 
 @pytest.fixture(scope="module")
@@ -68,29 +62,6 @@ def test_nothing_is_encoded_twice(calls: list[list[str]]):
     for names in calls:
         assert caching.encode(names)[:, 0].tolist() == [len(name) for name in names]
     assert sorted(counting.asked) == sorted({name for names in calls for name in names})
-
-
-@given(st.lists(st.integers(0, 30)), st.integers(1, 60))
-def test_batches_have_every_row_once_and_no_more_slots_than_asked(lengths, most: int):
-    batches = [rows.tolist() for rows in length_batches(lengths, most)]
-    assert sorted(row for rows in batches for row in rows) == list(range(len(lengths)))
-    for rows in batches:
-        longest = max(lengths[row] for row in rows)
-        assert len(rows) == 1 or len(rows) * longest <= most
-    in_order = [lengths[row] for rows in batches for row in rows]
-    assert in_order == sorted(lengths, reverse=True)
-
-
-@given(TOKENS.filter(bool))
-def test_padding_is_seen_by_nobody(tokens: list[list[int]]):
-    ids, mask = pad_tokens(tokens, 1)
-    assert [row[keep.bool()].tolist() for row, keep in zip(ids, mask, strict=True)] == tokens
-    assert (ids[mask == 0] == 1).all()
-    hidden = torch.randn(*ids.shape, 3, generator=torch.Generator().manual_seed(0))
-    for row, (own, vector) in enumerate(zip(tokens, pool(hidden, mask, "mean"), strict=True)):
-        expected = hidden[row, : len(own)].mean(0) if own else torch.zeros(3)
-        torch.testing.assert_close(vector, expected)
-    torch.testing.assert_close(pool(hidden, mask, "cls"), hidden[:, 0])
 
 
 def test_a_fingerprint_is_that_of_what_decides_the_vectors(lm: Path, tmp_path: Path):

@@ -1,6 +1,7 @@
 """bergamot_finder: what is decoded, what is marked, how it is kept."""
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +75,7 @@ def test_entities_that_are_there_stay(nlp, monkeypatch):
 
 def test_entities_that_it_doubts_go(nlp, monkeypatch):
     pipe = nlp.get_pipe("bergamot_finder")
-    pipe.settings["agreement"] = 0.2
+    pipe.settings = replace(pipe.settings, agreement=0.2)
     says(pipe, {"common": "B-DISO", "cold": "I-DISO", "MRI": "B-PROC"}, monkeypatch)
     doc = nlp.make_doc("common cold, fever MRI, pain nose")
     places = [(7, 11, "DISO"), (13, 18, "DISO"), (19, 22, "ANAT"), (29, 33, "ANAT")]
@@ -84,7 +85,7 @@ def test_entities_that_it_doubts_go(nlp, monkeypatch):
 
 def test_names_that_know_better_stay(nlp, monkeypatch):
     pipe = nlp.get_pipe("bergamot_finder")
-    pipe.settings["agreement"] = 0.2
+    pipe.settings = replace(pipe.settings, agreement=0.2)
     words = {"fever": "B-DISO", "and": "I-DISO", "cold": "I-DISO", "attack": "B-DISO"}
     says(pipe, words, monkeypatch)
     doc = nlp.make_doc("fever and cold , heart attack , attack")
@@ -96,9 +97,9 @@ def test_names_that_know_better_stay(nlp, monkeypatch):
 def test_what_is_unlikely_is_not_marked(nlp, monkeypatch):
     pipe = nlp.get_pipe("bergamot_finder")
     says(pipe, {"cold": "B-DISO"}, monkeypatch)
-    pipe.settings["threshold"] = 0.89
+    pipe.settings = replace(pipe.settings, threshold=0.89)
     assert found(nlp("cold")) == [("cold", "DISO")]
-    pipe.settings["threshold"] = 0.91
+    pipe.settings = replace(pipe.settings, threshold=0.91)
     assert found(nlp("cold")) == []
 
 

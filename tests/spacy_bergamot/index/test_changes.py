@@ -6,10 +6,9 @@ import pickle
 import numpy as np
 import pytest
 import spacy
-from spacy.tokens import Span
 
 from spacy_bergamot.errors import BergamotError
-from tests.spacy_bergamot.factories import NEW, add, ensemble, mark, remove
+from tests.spacy_bergamot.factories import NEW, add, ensemble, found, mark, remove
 
 MEAN = ensemble(combine="mean")
 RESCORED = ensemble(combine="rescored", weights={"lexical": 0.1, "dense": 0.9})
@@ -18,12 +17,6 @@ RESCORED = ensemble(combine="rescored", weights={"lexical": 0.1, "dense": 0.9})
 @pytest.fixture
 def linker(make_nlp):
     return make_nlp(mentions=False, k=5, generator=MEAN).get_pipe("bergamot_linker")
-
-
-def found(linker, mention: str) -> list[dict]:
-    doc = spacy.blank("xx").make_doc(mention)
-    doc.ents = [Span(doc, 0, len(doc), label="X")]
-    return linker(doc).ents[0]._.candidates
 
 
 def test_an_added_alias_is_found_exactly_and_nearby(linker):

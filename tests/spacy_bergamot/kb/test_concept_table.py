@@ -8,13 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.kb.concept_table import (
-    CHILD_RELATIONS,
-    ConceptTable,
-    read_arrow,
-    write_arrow,
-)
-from tests.spacy_bergamot.conftest import arrow_tables, write_concepts
+from spacy_bergamot.kb.concept_table import CHILD_RELATIONS, ConceptTable
+from spacy_bergamot.kb.schemas import tables_of
+from spacy_bergamot.storage.arrow_files import read_arrow, write_arrow
+from tests.spacy_bergamot.conftest import write_concepts
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
 LANGUAGES = st.dictionaries(
@@ -33,7 +30,7 @@ EDGES = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["CHD", "RN", "PAR
 def mapped(path: Path, rows: dict[str, list[tuple]]) -> ConceptTable:
     """Return a table of files that are not synced with the disk, which takes long."""
     path.mkdir(exist_ok=True)
-    for name, table in arrow_tables(rows).items():
+    for name, table in tables_of(rows).items():
         write_arrow(path / f"{name}.arrow", table)
     return ConceptTable(path, {})
 
@@ -112,7 +109,7 @@ def test_the_graph_is_what_plain_loops_find(tmp_path_factory: pytest.TempPathFac
 def test_equal_tables_have_one_fingerprint_and_facts_are_kept(tmp_path: Path):
     found = []
     for name, rel in (("one", "CHD"), ("same", "CHD"), ("other", "PAR")):
-        tables = arrow_tables(rows_of([(0, rel, 1)], "a", "b"))
+        tables = tables_of(rows_of([(0, rel, 1)], "a", "b"))
         ConceptTable.write(tmp_path / name, tables, release=["R"])
         found.append(ConceptTable.open(tmp_path / name))
     one, same, other = found

@@ -1,6 +1,5 @@
 """Probabilities: fitted to gold links, saved with the pipeline, used as a threshold."""
 
-import json
 import random
 import warnings
 
@@ -8,15 +7,13 @@ import numpy as np
 import pytest
 import spacy
 from spacy.tokens import DocBin, Span
-from spacy.training import Example
-from typer.testing import CliRunner
 
-from spacy_bergamot.cli import bergamot
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.linking.calibration import Calibration, expected_calibration_error
+from spacy_bergamot.linking.calibration import Calibration
+from spacy_bergamot.linking.calibration_report import expected_calibration_error
 from spacy_bergamot.linking.candidates import Candidate
-from tests.spacy_bergamot.conftest import CONCEPTS
 from tests.spacy_bergamot.factories import ensemble
+from tests.spacy_bergamot.misspelt_gold import golds
 
 
 class Groups(dict):
@@ -68,37 +65,12 @@ def test_thresholds_reach_their_precision_on_other_mentions(fitted):
     assert fitted.threshold(0.5) is None  # never asked for
 
 
-def test_the_calibration_error_by_hand():
-    # Bins 0.0 to 0.1 and 0.9 to 1.0: |0.05 - 0.5| · 1/2 + |0.95 - 1| · 1/2
-    probabilities = np.array([0.05, 0.05, 0.95, 0.95])
-    right = np.array([0.0, 1.0, 1.0, 1.0])
-    assert expected_calibration_error(probabilities, right) == pytest.approx(0.25)
-
-
 @pytest.mark.parametrize("count", [0, 19])
 def test_too_few_mentions_are_refused(count):
     rng = random.Random(0)
     seen = [mention(rng, "DISO") for _ in range(count)]
     with pytest.raises(BergamotError, match="B053"):
         Calibration.fit([f for f, _ in seen], [g for _, g in seen], Groups())
-
-
-def golds(nlp, *, spans_key: str | None = None) -> list[Example]:
-    """Link misspelt names, some of them wrongly."""
-    examples = []
-    for number, (concept_id, (_, names)) in enumerate(sorted(CONCEPTS.items())):
-        for name in names["ENG"]:
-            for text in (name, name + "s", name[1:], name[:-1]):
-                doc = nlp.make_doc(text)
-                gold = "NIL" if text == name[1:] else concept_id
-                span = Span(doc, 0, len(doc), label="X", kb_id=gold)
-                if spans_key:
-                    doc.spans[spans_key] = [span]
-                else:
-                    doc.ents = [span]
-                examples.append(Example(doc, doc))
-        assert number < len(CONCEPTS)
-    return examples
 
 
 @pytest.mark.parametrize(("spans_key", "combine"), [(None, "mean"), ("sc", "rescored")])
@@ -129,15 +101,6 @@ def test_a_pipeline_is_calibrated_saved_and_obeys_the_threshold(
     assert fresh.parts.calibration.report["ece"] == report["ece"]
 
 
-def test_mentions_without_gold_are_left_out(make_nlp):
-    nlp = make_nlp(mentions=False)
-    linker = nlp.get_pipe("bergamot_linker")
-    doc = nlp.make_doc("fever")
-    doc.ents = [Span(doc, 0, 1, label="X")]
-    with pytest.raises(BergamotError, match="Cannot calibrate on 0 distinct"):
-        linker.calibrate([Example(doc, doc)] * 30)
-
-
 def test_a_threshold_needs_a_calibration_and_scores_of_the_same_kind(make_nlp, tmp_path):
     with pytest.raises(BergamotError, match="B055"):
         make_nlp(mentions=False, min_probability=0.5)
@@ -161,65 +124,6 @@ def test_a_threshold_needs_a_calibration_and_scores_of_the_same_kind(make_nlp, t
         spacy.load(tmp_path / "other")
 
 
-@pytest.mark.parametrize("form", ["spacy", "jsonl", "txt"])
-def test_the_command_calibrates_and_sets_the_threshold(make_nlp, tmp_path, form):
-
-    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
-    nlp.to_disk(tmp_path / "p")
-    gold = tmp_path / f"gold.{form}"
-    docs = [example.reference for example in golds(nlp)]
-    if form == "spacy":
-        DocBin(docs=docs).to_disk(gold)
-    elif form == "txt":
-        gold.write_text("".join(f"{doc.ents[0].kb_id_}||{doc.text}\n" for doc in docs), "utf8")
-    else:
-        lines = [
-            {
-                "text": doc.text,
-                "entities": [{"start": 0, "end": len(doc.text), "concept_id": doc.ents[0].kb_id_}],
-            }
-            for doc in docs
-        ]
-        gold.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf8")
-    arguments = ["calibrate", str(tmp_path / "p"), str(gold), str(tmp_path / "out")]
-    result = CliRunner().invoke(bergamot, [*arguments, "--precision", "0.6", "--json"])
-    assert result.exit_code == 0, result.output
-    report = json.loads(result.stdout[result.stdout.index("{") :])
-    least = report["thresholds"]["0.6"]["probability"]
-    loaded = spacy.load(tmp_path / "out")
-    assert loaded.get_pipe("bergamot_linker").settings.min_probability == least
-    assert "levels" in report
-    result = CliRunner().invoke(bergamot, arguments)
-    assert "DISO|ENG" in result.output
-    gold.write_bytes(b"nonsense\n")
-    result = CliRunner().invoke(bergamot, arguments)
-    assert result.exit_code == 1
-    assert any(code in result.output for code in ("B002", "B048", "B057"))
-
-
-@pytest.mark.parametrize(
-    ("entity", "reason"),
-    [
-        ('{"start": 0, "end": 1e309, "concept_id": "C01"}', "1e309 is not finite"),
-        ('{"start": 0, "end": %s, "concept_id": "C01"}' % ("9" * 40), "int"),
-        ('{"start": 0, "end": 5}', "'concept_id' is missing"),
-        ('{"start": "0", "end": 5, "concept_id": "C01"}', "integer"),
-        ('{"start": 0, "end": 5, "concept_id": "C\\ud800"}', "half of a surrogate"),
-    ],
-)
-def test_a_broken_gold_line_is_named(make_nlp, tmp_path, entity: str, reason: str):
-    make_nlp().to_disk(tmp_path / "p")
-    gold = tmp_path / "gold.jsonl"
-    whole = '{"text": "fever", "entities": []}\n'
-    gold.write_text(whole + f'{{"text": "fever", "entities": [{entity}]}}\n', "utf8")
-    arguments = ["calibrate", str(tmp_path / "p"), str(gold), str(tmp_path / "out")]
-    result = CliRunner().invoke(bergamot, arguments)
-    assert result.exit_code == 1
-    assert f"{gold}:2" in result.output.replace("\n", "")
-    assert reason in result.output
-    assert not (tmp_path / "out").exists()
-
-
 def test_spacy_finds_a_threshold(make_nlp, tmp_path):
     """`spacy find-threshold` reloads the pipeline with each threshold in the config."""
     from spacy.cli.find_threshold import find_threshold
@@ -238,28 +142,3 @@ def test_spacy_finds_a_threshold(make_nlp, tmp_path):
     )  # fmt: skip
     assert set(scores) == {0.0, 0.5, 1.0}
     assert score == scores[best] == max(scores.values()) > 0.7
-
-
-def test_gold_in_scripts_without_spaces_counts_as_the_mentions_themselves(make_nlp, tmp_path):
-    from typer.testing import CliRunner
-
-    from spacy_bergamot.cli import bergamot
-
-    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
-    nlp.to_disk(tmp_path / "p")
-    known = [(doc.ents[0].kb_id_, doc.text) for doc in (e.reference for e in golds(nlp))]
-    queries = "".join(f"{concept_id}||{text}\n" for concept_id, text in known)
-    (tmp_path / "gold.txt").write_text(queries, "utf8")
-    lines = []
-    for concept_id, text in known:
-        entity = {"start": 3, "end": 3 + len(text), "concept_id": concept_id}
-        lines.append({"text": f"患者は{text}である。", "entities": [entity]})
-    (tmp_path / "gold.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf8")
-    reports = []
-    for gold in ("gold.txt", "gold.jsonl"):
-        arguments = ["calibrate", tmp_path / "p", tmp_path / gold, tmp_path / "q", "--json"]
-        result = CliRunner().invoke(bergamot, list(map(str, arguments)))
-        assert result.exit_code == 0, result.output
-        reports.append(json.loads(result.stdout))
-    assert reports[0]["accuracy"] == reports[1]["accuracy"]
-    assert reports[0]["mentions"] == reports[1]["mentions"]

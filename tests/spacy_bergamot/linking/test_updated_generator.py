@@ -2,22 +2,14 @@
 
 import numpy as np
 import pytest
-import spacy
-from spacy.tokens import Span
 
 from spacy_bergamot.linking.candidates import CandidateGenerator
 from spacy_bergamot.linking.updated_generator import UpdatedGenerator, make_generator
 from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.pipeline.loaders import alias_index, language_model
-from tests.spacy_bergamot.factories import NEW, add, ensemble, remove
+from tests.spacy_bergamot.factories import NEW, add, ensemble, found, remove
 
 RESCORED = ensemble(combine="rescored", weights={"lexical": 0.1, "dense": 0.9})
-
-
-def found(linker, mention: str) -> list[dict]:
-    doc = spacy.blank("xx").make_doc(mention)
-    doc.ents = [Span(doc, 0, len(doc), label="X")]
-    return linker(doc).ents[0]._.candidates
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import spacy
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.pipeline.build import write_names
 from spacy_bergamot.pipeline.loaders import concept_table
-from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts
 from tests.spacy_bergamot.factories import mentions
 
 
@@ -64,23 +63,6 @@ def test_groups_and_lengths(matcher):
         matcher(groups=["NONE"])
 
 
-def test_entities_that_are_there_stay(matcher):
-    nlp = matcher()
-    doc = nlp.make_doc("heart attack and fever")
-    doc.ents = [doc.char_span(0, 5, label="MINE")]
-    doc = nlp.get_pipe("bergamot_mentions")(doc)
-    assert [(e.text, e.label_) for e in doc.ents] == [("heart", "MINE"), ("fever", "DISO")]
-
-
-def test_a_span_group_may_overlap(matcher):
-    doc = matcher(spans_key="sc")("heart attack")
-    assert [(s.text, s.label_) for s in doc.spans["sc"]] == [
-        ("heart", "ANAT"),
-        ("heart attack", "DISO"),
-    ]
-    assert not doc.ents
-
-
 LUNG = {"L1": {"DUT": ["long", "dikke darm"]}, "L2": {"ENG": ["darm"], "": ["long x"]}}
 
 
@@ -132,24 +114,3 @@ def test_a_matcher_that_was_never_initialised_raises():
         nlp("fever")
     with pytest.raises(BergamotError, match="B038"):
         nlp.initialize()
-
-
-def test_stop_words_and_groups_that_say_nothing_of_a_patient_are_no_mentions(tmp_path):
-    known = {"this": "T184", "All": "T184", "ALL": "T047", "severe": "T080"}
-    added = {f"L{n}": (known[name], {"ENG": [name]}) for n, name in enumerate(known)}
-    write_concepts(tmp_path / "kb", CONCEPTS | added)
-
-    def found(text, **config):
-        nlp = spacy.blank("en")
-        pipe = nlp.add_pipe("bergamot_mentions", config=config)
-        pipe.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(tmp_path / "kb")))
-        return mentions(nlp, text)
-
-    text = "This is all: severe fever, no ALL."
-    assert found(text) == [("fever", "DISO"), ("ALL", "DISO")]
-    assert found(text, groups=["CONC", "DISO"]) == [
-        ("severe", "CONC"),
-        ("fever", "DISO"),
-        ("ALL", "DISO"),
-    ]
-    assert found(text, groups_discard=["DISO"]) == [("severe", "CONC")]

@@ -3,12 +3,10 @@
 from pathlib import Path
 
 import pytest
-import spacy
-from spacy.language import Language
 
 from spacy_bergamot.mentions.language import guess
-from spacy_bergamot.pipeline.loaders import concept_table
 from tests.spacy_bergamot.conftest import write_concepts
+from tests.spacy_bergamot.factories import matcher_of
 
 KNOWN = {
     "C01": ("T047", {"ENG": ["stroke", "cerebrovascular accident"], "GER": ["Schlaganfall"]}),
@@ -27,13 +25,6 @@ KNOWN = {
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     known = {key: (of, {"ENG": ["x1y2z3"], **names}) for key, (of, names) in KNOWN.items()}
     return write_concepts(tmp_path_factory.mktemp("folded") / "kb", known)
-
-
-def matcher(table: Path, lang: str = "xx", **config: object) -> Language:
-    nlp = spacy.blank(lang)
-    pipe = nlp.add_pipe("bergamot_mentions", config=config)
-    pipe.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(table)))
-    return nlp
 
 
 @pytest.mark.parametrize(
@@ -63,20 +54,20 @@ def matcher(table: Path, lang: str = "xx", **config: object) -> Language:
     ],
 )  # fmt: skip
 def test_what_is_written_otherwise_is_marked(table: Path, text: str, expected: list[str]):
-    assert [ent.text for ent in matcher(table)(text).ents] == expected
+    assert [ent.text for ent in matcher_of(table)(text).ents] == expected
 
 
 def test_folding_can_be_switched_off(table: Path):
     text = "Two strokes, one stroke and a heart attack in this patient."
-    assert [ent.text for ent in matcher(table, folded=False)(text).ents] == [
+    assert [ent.text for ent in matcher_of(table, folded=False)(text).ents] == [
         "stroke",
         "heart attack",
     ]
-    assert len(matcher(table)(text).ents) == 3
+    assert len(matcher_of(table)(text).ents) == 3
 
 
 def test_short_names_of_other_languages_are_words_of_this_one(table: Path):
-    nlp = matcher(table)
+    nlp = matcher_of(table)
     english = "It took a long time until the patient had a Schlaganfall."
     assert [ent.text for ent in nlp(english).ents] == ["Schlaganfall"]
     dutch = "De patiënt heeft een ontsteking van de rechter long gehad."
@@ -84,11 +75,11 @@ def test_short_names_of_other_languages_are_words_of_this_one(table: Path):
     german = "Der Patient klagt über Schmerzen im rechten Arm."
     assert not nlp(german).ents
     # A pipeline's language says it too, and a document's own goes before all.
-    assert not matcher(table, "en")("long").ents
+    assert not matcher_of(table, "en")("long").ents
     doc = nlp.make_doc(english)
     doc.user_data["language"] = "nl"
     assert [ent.text for ent in nlp(doc).ents] == ["long", "Schlaganfall"]
-    only_dutch = matcher(table, languages=["nl"])
+    only_dutch = matcher_of(table, languages=["nl"])
     assert [ent.text for ent in only_dutch(english).ents] == ["long"]
 
 
@@ -106,4 +97,4 @@ def test_a_language_is_guessed_where_there_is_enough_text():
 
 def test_short_texts_are_folded_by_every_language(table: Path):
     for text in ("strokes", "Neumonías", "диабет сахарный 2", "Schlaganfälle"):
-        assert len(matcher(table)(text).ents) == (text != "диабет сахарный 2"), text
+        assert len(matcher_of(table)(text).ents) == (text != "диабет сахарный 2"), text

@@ -1,20 +1,12 @@
 """spaCy's own entity linker over our index: it trains, is saved, and learns from context."""
 
-import pickle
-
-import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Span
 from spacy.training import Example
 
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.pipeline.entity_linker import (
-    AliasKnowledgeBase,
-    empty_knowledge_base,
-    knowledge_base,
-)
-from spacy_bergamot.pipeline.loaders import alias_index, language_model
+from spacy_bergamot.pipeline.alias_knowledge_base import AliasKnowledgeBase
 
 CONTEXTS = {
     "C04": ["He sneezes and coughs from a cold again.", "Her nose runs with a cold in winter."],
@@ -23,15 +15,6 @@ CONTEXTS = {
         "Samples stay in the cold overnight.",
     ],
 }
-
-
-@pytest.fixture(scope="module")
-def loader(concepts, lm):
-    return knowledge_base(
-        empty_knowledge_base(k=5),
-        language_model(str(lm)),
-        alias_index(str(concepts), engine="exact"),
-    )
 
 
 def examples(nlp) -> list[Example]:
@@ -83,27 +66,6 @@ def test_a_trained_linker_survives_disk(trained, tmp_path):
     kb = loaded.get_pipe("bergamot_entity_linker").kb
     assert isinstance(kb, AliasKnowledgeBase)
     assert len(kb) == 10
-
-
-def test_candidates_and_vectors(loader):
-    nlp = spacy.blank("en")
-    kb = loader(nlp.vocab)
-    doc = nlp("High Blood  Pressure and cold and ?!")
-    first, second, third = kb.get_candidates_batch([doc[0:4], doc[5:6], doc[7:9]])
-    assert (first[0].entity_, first[0].alias_, first[0].prior_prob) == (
-        "C01", "high blood pressure", 1.0,
-    )  # fmt: skip
-    assert {one.entity_ for one in second[:2]} == {"C04", "C05"}
-    assert third == []
-    parts = kb.parts
-    (expected,) = parts.encoder.encode(["Hypertension"])
-    np.testing.assert_allclose(first[0].entity_vector, expected, atol=1e-5)
-    assert kb.entity_vector_length == len(kb.get_vector("C01")) == 32
-    assert not kb.get_vector("NIL").any()
-    again = AliasKnowledgeBase(nlp.vocab, 1, settings=kb.settings).from_bytes(kb.to_bytes())
-    np.testing.assert_allclose(again.get_vector("C01"), expected, atol=1e-5)
-    other = pickle.loads(pickle.dumps(kb))
-    assert [one.entity_ for one in other.get_candidates(doc[5:6])][:2] == ["C04", "C05"]
 
 
 def test_an_empty_knowledge_base_says_so():

@@ -3,6 +3,7 @@
 import pickle
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from spacy.tokens import Doc
@@ -20,12 +21,12 @@ class Greeter(BundlePipe):
     """Says what its file says, so many times."""
 
     def __init__(self, vocab: Vocab, name: str, *, times: int = 1) -> None:
-        super().__init__(vocab, name, {"times": times})
+        super().__init__(vocab, name, SimpleNamespace(times=times))
         self.greeting = ""
 
     def set_files(self, bundle: FileBundle) -> "Greeter":
         text = (bundle.path / "deep/greeting").read_text()
-        self.bundle, self.greeting = bundle, text * self.settings["times"]
+        self.bundle, self.greeting = bundle, text * self.settings.times
         return self
 
     def __call__(self, doc: Doc) -> Doc:

@@ -14,9 +14,10 @@ from torch import Tensor
 from torch_geometric.nn import DeepGraphInfomax
 
 from training.bergamot.batches import Batch
+from training.bergamot.config import config_id, resolve
 from training.bergamot.folder import make_tokens, prepare_base
 from training.bergamot.processes import Processes
-from training.bergamot.run import Run, _resolve, config_id
+from training.bergamot.run import Run
 from training.bergamot.trainer import Trainer
 from training.preprocess.training_set import TrainingSet
 
@@ -29,7 +30,7 @@ def make_trainer(config: Config) -> Trainer:
     output = Path(config["paths"]["output"])
     output.mkdir(parents=True, exist_ok=True)
     data = TrainingSet.open(Path(config["paths"]["training_set"]))
-    parts, identity = _resolve(config), config_id(config, data)
+    parts, identity = resolve(config), config_id(config, data)
     prepare_base(parts["text_encoder"], data, output, identity, seed=0)
     make_tokens(data, output)
     trainer = Run(config, parts, data, output, "cpu", identity, Processes()).trainer()

@@ -1,12 +1,18 @@
-"""Training runs that are interrupted, and what they leave, compared."""
+"""Training runs, interrupted or in several processes, and what they leave, compared."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import torch
+from confection import Config
 from safetensors.torch import load_file
 
 from training.bergamot.trainer import Trainer
+
+ROOT = Path(__file__).parents[3]
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -30,3 +36,18 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, call: int) -> list[int]:
 
     monkeypatch.setattr(Trainer, "step", failing)
     return taken
+
+
+def run_processes(config: Config, count: int, path: Path) -> Path:
+    """Train in so many processes; return the folder of the run."""
+    config["paths"]["output"] = str(path / f"run{count}")
+    config.to_disk(path / f"{count}.cfg")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--nproc-per-node", str(count), "-m", "training", "train"]
+    command += [str(path / f"{count}.cfg")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return path / f"run{count}"

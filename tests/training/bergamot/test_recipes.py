@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from tests.training.conftest import names_of
 from training.__main__ import app
 from training.bergamot.checkpoint import newest_checkpoint
-from training.bergamot.run import read_config, train
+from training.bergamot.config import read_config
+from training.bergamot.run import train
 from training.errors import BergamotError
 
 ROOT = Path(__file__).parents[3]

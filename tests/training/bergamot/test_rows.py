@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from tests.training.bergamot.reference import make_trainer
-from tests.training.bergamot.test_step import run_processes
+from tests.training.bergamot.runs import run_processes
 from training.bergamot.row_gradients import train_by_rows
 from training.bergamot.run import train
 from training.errors import BergamotError

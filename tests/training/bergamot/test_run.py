@@ -18,7 +18,9 @@ from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from tests.training.bergamot.runs import equal, interrupt
 from training.bergamot.checkpoint import newest_checkpoint
 from training.bergamot.cli import device_of, parse_overrides
-from training.bergamot.run import read_config, sole_use, train
+from training.bergamot.config import read_config, resolve
+from training.bergamot.folder import sole_use
+from training.bergamot.run import train
 from training.errors import BergamotError
 
 ROOT = Path(__file__).parents[3]
@@ -192,10 +194,8 @@ def test_overrides_are_read_as_json_or_text():
 
 
 def test_every_shipped_config_names_functions_that_exist():
-    from training.bergamot.run import _resolve
-
     for path in sorted((ROOT / "configs/train").glob("*.cfg")):
-        assert _resolve(read_config(path, {}))
+        assert resolve(read_config(path, {}))
 
 
 def test_the_fingerprint_changes_with_the_pooling(config: Config):

@@ -1,9 +1,6 @@
 """One step's losses and gradients against a plain step, and against itself in other forms."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -15,6 +12,7 @@ from confection import Config
 from safetensors.torch import load_file
 
 from tests.training.bergamot.reference import make_trainer, plain_losses
+from tests.training.bergamot.runs import run_processes
 from training.bergamot.batches import Batch
 from training.bergamot.run import train
 from training.bergamot.trainer import Trainer
@@ -171,26 +169,6 @@ def test_most_encoded_tokens_are_real_and_distinct(config: Config):
     assert batch.tokens / batch.slots >= 0.6
     assert batch.slots == sum(chunk.ids.numel() for chunk in batch.chunks)
     assert batch.names == sum(len(chunk.ids) for chunk in batch.chunks)
-
-
-def run_processes(config: Config, count: int, path: Path) -> Path:
-    config["paths"]["output"] = str(path / f"run{count}")
-    config.to_disk(path / f"{count}.cfg")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command += [
-        "--nproc-per-node",
-        str(count),
-        "-m",
-        "training",
-        "train",
-        str(path / f"{count}.cfg"),
-    ]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return path / f"run{count}"
 
 
 @pytest.mark.parametrize("count", [2, 4])

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.schemas import SCHEMAS
 from training.__main__ import app
 from training.corpora.builder import CorpusBuilder
 from training.corpora.mapping import map_concepts

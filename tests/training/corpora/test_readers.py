@@ -4,12 +4,12 @@ import gzip
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from training.corpora.registry import FORMS, read_corpus
-from training.corpora.schema import DOCUMENTS, MENTIONS, Corpus
+from tests.training.corpora.written import BRAT_TEXT, PUBTATOR, golds, rows, write
+from training.corpora.registry import read_corpus
+from training.corpora.schema import Corpus
 from training.errors import BergamotError
 
 ROOT = Path(__file__).parents[3]
@@ -23,26 +23,6 @@ MANTRA = """<?xml version="1.0" encoding="UTF-8"?>
 <e id="e4" offset="x" len="6" cui="C0015967" grp="DISO">Fieber</e></unit>
 <unit id="d1.u1"><text>Akuter Herzinfarkt &amp; Fieber.</text></unit></document></Corpus>
 """
-PUBTATOR = """1|t|Breast and ovarian cancer
-1|a|A fever; HBOC.
-1\t0\t25\tBreast and ovarian cancer\tCompositeMention\tD001943|D010051
-1\t0\t6\tBreast\tT023\tUMLS:C0006141
-1\t28\t33\tfever\tSign\t-1
-1\t35\t39\tHBOC\tDisease\tD1+D2
-1\t36\t40\tHBOC\tDisease\tD1
-1\t90\t94\tHBOC\tDisease\tD1
-1\t28\t33\tfever\tSign\t-1
-1\tCID\tD1\tD2
-1\tx
-
-2|t|Fever and cough
-2|a|
-2\t0\t15\tFever and cough\tDisease\tD5|D6\tFever|cough
-
-2|t|Another text
-2|a|
-3\t0\t3\tabc\tDisease\tD9
-"""
 BRAT = """T1\tDISO 0 5;16 24\tfever of night
 T2\tDISO 0 24\tfever and sweat of night
 #1\tAnnotatorNotes T1\tC0015967 C0424755
@@ -55,7 +35,6 @@ T5 broken
 R1\tHas Arg1:T1 Arg2:T2
 #3\tAnnotatorNotes T99\tC0000002
 """
-BRAT_TEXT = "fever and\nsweat of night"
 CODIESP = (
     "S1\tDIAGNOSTICO\tr50.9\tfiebre noche\t0 6;19 24\nS1\tDIAGNOSTICO\tr61\tsudor\t9 14\n"
     "S2\tPROCEDIMIENTO\tx\tno hay\t0 3\nS1\tDIAGNOSTICO\tr61\tsudor\n"
@@ -80,38 +59,6 @@ BIGBIO = {
                         {"db_name": "UMLS", "db_id": "C0010200"}]},
         {"id": "b", "type": "Sign", "text": ["Fever"], "offsets": [[0, 5]], "normalized": []}],
 }  # fmt: skip
-GOLD = (
-    '{"id": "A", "language": "es", "text": "Tos y fiebre", "entities": '
-    '[{"start": 0, "end": 3, "concept_id": "C1|C2"}, {"start": 6, "end": 12, "text": "fiebre", '
-    '"concept_id": "NIL", "label": "DISO"}, {"start": 0, "end": 3, "text": "no", '
-    '"concept_id": "C1"}]}\n{"id": "B", "text": "x"}\n'
-)
-
-
-def rows(corpus: Corpus) -> list[dict[str, Any]]:
-    assert corpus.mentions.schema == MENTIONS
-    assert corpus.documents.schema == DOCUMENTS
-    texts = {row["document"]: row["text"] for row in corpus.documents.to_pylist()}
-    found = corpus.mentions.to_pylist()
-    assert len({row["id"] for row in found}) == len(found)
-    for row in found:
-        spans = list(zip(row["starts"], row["ends"], strict=True))
-        if spans:
-            pieces = " ".join(texts[row["document"]][start:end] for start, end in spans)
-            assert " ".join(pieces.split()).casefold() == row["mention"].casefold()
-            start, end = min(row["starts"]), max(row["ends"])
-            assert row["context"] == texts[row["document"]][max(0, start - 200) : end + 200]
-    return found
-
-
-def golds(corpus: Corpus) -> list[tuple[str, list[str], bool]]:
-    return [(row["mention"], row["concepts"], row["all_of"]) for row in rows(corpus)]
-
-
-def write(path: Path, content: str | bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
 
 
 def test_mantra(tmp_path: Path):
@@ -267,69 +214,6 @@ def test_bigbio_records(tmp_path: Path):
     assert corpus.skipped == {"malformed record (KeyError)": 1}
 
 
-def test_gold_lines_and_their_round_trip_through_spacy(tmp_path: Path):
-    from training.corpora.spacy_files import write_docbin
-
-    corpus = read_corpus(write(tmp_path / "gold.jsonl", GOLD))
-    assert golds(corpus) == [("Tos", ["C1", "C2"], False), ("fiebre", [], False)]
-    assert corpus.skipped == {
-        "offsets disagree with the text": 1, "malformed record (KeyError)": 1
-    }  # fmt: skip
-    write_docbin(corpus, tmp_path / "gold.spacy")
-    again = read_corpus(tmp_path / "gold.spacy")
-    assert golds(again) == golds(corpus)
-    assert rows(again)[0]["language"] == "SPA"
-    assert rows(again)[1]["type"] == "DISO"
-
-
-def test_spacys_data_widen_what_is_no_token_and_leave_gaps_and_overlaps_to_the_group(
-    tmp_path: Path,
-):
-    import spacy
-    from spacy.tokens import DocBin
-
-    from training.corpora.spacy_files import write_docbin
-
-    write(tmp_path / "a.txt", BRAT_TEXT)
-    spans = ("0 5;16 24\tfever of night", "0 5\tfever", "10 14\tswea", "10 24\tsweat of night")
-    lines = (f"T{n}\tDISO {span}\n" for n, span in enumerate(spans, start=1))
-    write(tmp_path / "a.ann", "".join(lines))
-    counts = write_docbin(read_corpus(tmp_path), tmp_path / "a.spacy", label="X")
-    assert counts == (
-        "1 widened to whole tokens, 4 mentions, 2 entities, 1 discontinuous, no entities, "
-        "1 overlapping, no entities, 1 documents in a.spacy"
-    )
-    doc = next(DocBin().from_disk(tmp_path / "a.spacy").get_docs(spacy.blank("xx").vocab))
-    assert [(ent.text, ent.label_) for ent in doc.ents] == [("fever", "X"), ("sweat of night", "X")]
-    assert [span.text for span in doc.spans["gold"]][2] == "sweat"
-    with pytest.raises(BergamotError, match=r"\[T126\]"):
-        write_docbin(read_corpus(write(tmp_path / "x/q.txt", "C1||x\n")), tmp_path / "b.spacy")
-    assert not (tmp_path / "b.spacy").exists()
-
-
-def test_spacys_data_are_exact_in_scripts_without_spaces(tmp_path: Path):
-    import spacy
-    from spacy.tokens import DocBin
-
-    from training.corpora.spacy_files import write_docbin
-
-    text = "患者は高血圧と2型糖尿病である。มีไข้สูง"
-    write(tmp_path / "a.txt", text)
-    names = ("高血圧", "2型糖尿病", "糖尿病", "ไข้")
-    starts = [text.index(name) for name in names]
-    lines = (
-        f"T{n}\tDISO {start} {start + len(name)}\t{name}\n"
-        for n, (start, name) in enumerate(zip(starts, names, strict=True), start=1)
-    )
-    write(tmp_path / "a.ann", "".join(lines))
-    counts = write_docbin(read_corpus(tmp_path), tmp_path / "a.spacy")
-    assert counts.startswith("4 mentions, 3 entities, 1 overlapping")
-    doc = next(DocBin().from_disk(tmp_path / "a.spacy").get_docs(spacy.blank("xx").vocab))
-    assert doc.text == text
-    assert [span.text for span in doc.spans["gold"]] == list(names)
-    assert [ent.text for ent in doc.ents] == ["高血圧", "2型糖尿病", "ไข้"]
-
-
 def test_a_corpus_is_written_and_opened(tmp_path: Path):
     corpus = read_corpus(write(tmp_path / "c.txt", PUBTATOR))
     corpus.write(tmp_path / "out")
@@ -340,49 +224,6 @@ def test_a_corpus_is_written_and_opened(tmp_path: Path):
     (tmp_path / "out/mentions.arrow").write_bytes(b"x")
     with pytest.raises(BergamotError, match=r"\[B005\]"):
         Corpus.open(tmp_path / "out")
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "form", "language", "message"),
-    [
-        ("a.txt", b"1|t|caf\xe9 x\n1|a|y\n", None, "", r"\[T121\].*a\.txt:1 is not UTF-8"),
-        ("a.txt.gz", b"no gzip", "pubtator", "", r"\[T120\].*a\.txt\.gz cannot be read"),
-        ("a.spacy", b"nothing", None, "", r"\[T129\].*a\.spacy"),
-        ("a.txt", b"prose\n", None, "", r"\[T123\].*a\.txt has no file of a known form"),
-        ("a/b.txt", b"prose\n", "gold", "", r"\[T123\].*has no file of gold, only: b\.txt\."),
-        ("a.txt", b"prose\n", "pubtater", "", r"\[T122\].*Choose one of: mantra, brat"),
-        ("a.txt", b"C1||x\n", None, "klingon", r"\[T125\].*klingon"),
-        ("a.jsonl", b'{"text": 1}\n{"text"\n', None, "", r"\[T127\].*a\.jsonl:2 is no JSON"),
-        ("a.jsonl", b'"\\"text\\""\n["text"]', "gold", "", r"\[T127\].*a\.jsonl:1 is no JSON obj"),
-        ("a.jsonl", b'{"text": "a"}\n{"text": "\\ud800"}\n', None, "", r"T127.*a\.jsonl:2.*half"),
-        ("a.jsonl", b'{"text": "a",\t"start": 1e309}', "gold", "", r"T127.*a\.jsonl:1.*finite"),
-        ("a.jsonl", b'"text"' + b"[" * 100_000, "gold", "", r"\[T127\].*a\.jsonl:1"),
-        ("a.json", b'[{"text": "a"},\n{"text": "\\ud800"}]', None, "", r"T127.*a\.json:2.*half"),
-        ("a.tsv", b"Term\tx\n", "cometa", "", r"\[T128\].*no column General SNOMED ID"),
-        ("missing/a.txt", None, None, "", r"\[T120\].*does not exist"),
-    ],
-)  # fmt: skip
-def test_errors_name_file_and_line(
-    tmp_path: Path, name: str, content: bytes | None, form: str, language: str, message: str
-):
-    path = write(tmp_path / name, content) if content is not None else tmp_path / name
-    with pytest.raises(BergamotError, match=message):
-        read_corpus(path.parent if name == "a/b.txt" else path, form, language)
-
-
-def test_a_folder_of_two_forms_asks_for_one(tmp_path: Path):
-    write(tmp_path / "a.txt", PUBTATOR)
-    write(tmp_path / "b.txt", "C1||x\n")
-    with pytest.raises(BergamotError, match=r"\[T124\].*pubtator, xlbel"):
-        read_corpus(tmp_path)
-    assert golds(read_corpus(tmp_path, "xlbel")) == [("x", ["C1"], False)]
-    with pytest.raises(BergamotError, match=r"\[T123\].*no file of brat"):
-        read_corpus(tmp_path, "brat")
-
-
-def test_every_form_has_a_name_and_an_empty_file_breaks_none(tmp_path: Path):
-    for form in sorted(set(FORMS) - {"mantra", "spacy"}):
-        assert read_corpus(write(tmp_path / f"{form}.txt", ""), form).mentions.num_rows == 0
 
 
 @pytest.mark.skipif(not (SHARED / "data/raw").is_dir(), reason=f"no open data at {SHARED}")

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.linking.calibration import expected_calibration_error
+from spacy_bergamot.linking.calibration_report import expected_calibration_error
 from training.__main__ import app
 from training.corpora.dictionary import Dictionary
 from training.corpora.schema import GoldMention
@@ -20,8 +20,8 @@ from training.evaluate.ranking import Ranked
 from training.evaluate.report.analysis import mention_traits, misses
 from training.evaluate.report.blocks import Figures, Heading, Table, Text, to_html, to_markdown
 from training.evaluate.report.calibration import reliability
+from training.evaluate.report.charts import bar_chart, line_chart, scatter
 from training.evaluate.report.curves import read_history
-from training.evaluate.report.svg import bar_chart, line_chart, scatter
 from training.evaluate.report.tsne import choose_names
 
 EVIL = "<script>alert('&')</script>|*x* {{ 7 * 7 }}"

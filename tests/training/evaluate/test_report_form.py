@@ -8,8 +8,9 @@ from html.parser import HTMLParser
 import pytest
 
 from training.evaluate.report.blocks import Figures, Heading, Table, Text, to_html, to_markdown
+from training.evaluate.report.charts import bar_chart, key, line_chart
 from training.evaluate.report.sections import accuracy, overview
-from training.evaluate.report.svg import DARK, LIGHT, bar_chart, key, line_chart
+from training.evaluate.report.svg import DARK, LIGHT
 
 BLOCKS = [
     Heading("結果"),

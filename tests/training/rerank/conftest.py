@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
-from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.schemas import tables_of
 from spacy_bergamot.pipeline.loaders import alias_index, language_model
 from tests.spacy_bergamot.conftest import write_lm
 
@@ -34,17 +34,7 @@ def write_homonyms(path: Path) -> Path:
         "aliases": [(row, name, "ENG", "SRC", "PT") for row, name in enumerate(names)],
         "types": [(row, "T047", "DISO") for row in range(len(ids))],
     }
-    tables = {
-        table: pa.table(
-            {
-                field.name: pa.array([row[at] for row in rows.get(table, [])]).cast(field.type)
-                for at, field in enumerate(schema)
-            },
-            schema=schema,
-        )
-        for table, schema in SCHEMAS.items()
-    }
-    ConceptTable.write(path, tables, release=[{"source": "SRC", "version": "1"}])
+    ConceptTable.write(path, tables_of(rows), release=[{"source": "SRC", "version": "1"}])
     return path
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from training.corpora.schema import GoldMention
 from training.evaluate.metrics import tabulate
 from training.evaluate.report.blocks import Block, Figures, Heading, Text
-from training.evaluate.report.svg import interval_chart
+from training.evaluate.report.charts import interval_chart
 from training.evaluate.report.tables import accuracy_tables
 from training.evaluate.report.view import UNSAID, language_name
 from training.evaluate.results import Results

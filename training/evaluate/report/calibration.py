@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from spacy_bergamot.linking.calibration import expected_calibration_error
+from spacy_bergamot.linking.calibration_report import expected_calibration_error
 from training.evaluate.metrics import gold_ranks
 from training.evaluate.report.blocks import Block, Figures, Heading, Table, Text
-from training.evaluate.report.svg import bar_chart, line_chart
+from training.evaluate.report.charts import bar_chart, line_chart
 from training.evaluate.results import Results
 
 _BINS = 10

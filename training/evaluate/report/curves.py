@@ -6,7 +6,7 @@ from pathlib import Path
 
 from training.errors import BergamotError, Errors
 from training.evaluate.report.blocks import Block, Figures, Heading, Table
-from training.evaluate.report.svg import line_chart
+from training.evaluate.report.charts import line_chart
 
 _LOSSES = ("total", "text", "node", "intermodal", "dgi")
 _MOST_POINTS = 200

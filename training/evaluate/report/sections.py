@@ -6,7 +6,7 @@ from typing import Any
 from spacy_bergamot.languages import NAMES
 from training.evaluate.protocols import PROTOCOLS
 from training.evaluate.report.blocks import Block, Figures, Heading, Table, Text
-from training.evaluate.report.svg import line_chart
+from training.evaluate.report.charts import line_chart
 from training.evaluate.report.tables import accuracy_tables, percent
 from training.evaluate.results import RECALL_KS, what_pipelines_know
 from training.evaluate.systems import ENSEMBLE, EXACT_SEARCH, shows_concepts

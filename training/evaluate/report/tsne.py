@@ -10,7 +10,7 @@ from spacy_bergamot.encoder.text_encoder import TextEncoder
 from training.corpora.dictionary import Dictionary
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.report.blocks import Block, Figures, Heading, Table
-from training.evaluate.report.svg import key, scatter
+from training.evaluate.report.charts import key, scatter
 
 CONCEPTS = 24
 _MOST_NAMES = 15

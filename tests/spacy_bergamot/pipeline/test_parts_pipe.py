@@ -1,3 +1,5 @@
+"""A linker on disk, as bytes and as a pickle: the same links, and damage is named."""
+
 import pickle
 import subprocess
 import sys

@@ -1,16 +1,20 @@
 """Tables of one's own: term types, suppressed rows, vocabularies with codes, named relations."""
 
 import json
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.concept_table import build_concept_table
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from spacy_bergamot.kb_import.rrf import COLUMNS
+from tests.spacy_bergamot.kb_import.ontology.invented import SYNONYMS, names
+from training.__main__ import app
 
 
 def imported(folder: Path, files: Mapping[str, str]) -> Path:
@@ -126,3 +130,45 @@ def test_a_value_that_rrf_cannot_hold_is_no_row(tmp_path: Path, column: str):
     table = f'id,name,{column}\na1,zeal,"x\ny"\na2,zest,x\n'
     meta = imported(tmp_path, {"own.csv": table})
     assert [cui for (cui,) in rows(meta, "MRCONSO", "CUI")] == ["a2"]
+
+
+def test_a_table_of_ones_own(tmp_path: Path):
+    (tmp_path / "own.csv").write_text(
+        "id,name,language,synonyms,type,parents,definition\n"
+        'a1,"Zeal, acute",en,brisk zeal|quick zeal,T047,,"About ""zeal"""\n'
+        "a2,Eifer,de,,T047,a1,\n"
+        ",nameless,,,,,\n",
+        "utf8",
+    )
+    concept = {"concept_id": "C9000005", "canonical_name": "zest", "aliases": ["gusto"]}
+    with zipfile.ZipFile(tmp_path / "own.zip", "w") as archive:
+        archive.writestr("kb.jsonl", json.dumps({**concept, "types": ["T033"]}) + "\n[1]\n")
+    out = tmp_path / "META"
+    result = CliRunner().invoke(
+        app, ["import", str(tmp_path / "own.csv"), str(tmp_path / "own.zip"), "-o", str(out)]
+    )
+    assert result.exit_code == 0, result.output
+    build_concept_table(out, tmp_path / "kb", filters=Filters(), max_malformed=0)
+    table = ConceptTable.open(tmp_path / "kb")
+    assert names(table) == {
+        "a1": {("ENG", "Zeal, acute"), ("ENG", "brisk zeal"), ("ENG", "quick zeal")},
+        "a2": {("GER", "Eifer")},
+        "C9000005": {("ENG", "zest"), ("ENG", "gusto")},
+    }
+    assert table.relations.num_rows == 2
+
+
+def test_a_synonyms_table_says_its_own_language(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    (tmp_path / "a.tsv").write_text(SYNONYMS, "utf8")
+    rows = [line for line in SYNONYMS.splitlines() if not line.startswith("ID")]
+    (tmp_path / "b.tsv").write_text("\n".join(rows), "utf8")
+    import_ontologies([tmp_path], tmp_path / "META")
+    assert "b.tsv:2" in caplog.text
+
+
+def test_a_table_separated_by_semicolons_is_read(tmp_path: Path):
+    (tmp_path / "a.csv").write_text('id;name;synonyms\nx;"zeal; acute";zest, keen\n', "utf8")
+    import_ontologies([tmp_path], tmp_path / "out/META")
+    conso = (tmp_path / "out/META/MRCONSO.RRF").read_text("utf8")
+    assert "|zeal; acute|" in conso
+    assert "|zest, keen|" in conso

@@ -11,7 +11,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.kb.concept_table import ConceptTable
 from training.__main__ import app
 
-SAMPLE = Path(__file__).parents[2] / "assets/sample/META"
+SAMPLE = Path(__file__).parents[3] / "assets/sample/META"
 
 
 def run(*arguments: object) -> str:
