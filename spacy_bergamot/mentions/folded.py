@@ -70,7 +70,8 @@ def folded_key(words: list[FoldedWord]) -> int:
 class FoldedText:
     """The words of a text by the rules of a language, and the runs of them that may be mentions.
 
-    doc (Doc): The text. language (str): As in MRCONSO.RRF.
+    doc (Doc): The text.
+    language (str): As in MRCONSO.RRF.
     words (list[FoldedWord]): Those of scripts with spaces. keys (uint64 (n,)): Of their forms.
     """
 
@@ -93,7 +94,11 @@ class FoldedText:
 
     @classmethod
     def readings(cls, doc: Doc, language: str) -> "list[FoldedText]":
-        """Return a text as it stands, and with joined words where hyphens part some."""
+        """Return a text as it stands, and with joined words where hyphens part some.
+
+        doc (Doc): The text.
+        language (str): As in MRCONSO.RRF.
+        """
         words = [read(doc.text, language) for read in (folded_words, joined_words)]
         return [cls(doc, language, of) for of in words if of]
 

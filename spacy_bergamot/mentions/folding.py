@@ -101,11 +101,12 @@ def folded_words(text: str, language: str) -> list[FoldedWord]:
 
 
 def joined_words(text: str, language: str) -> list[FoldedWord]:
-    """Return them with words that a hyphen parts as one word; none where there is no such word.
+    """Return the words of a text, those that a hyphen parts as one; none if none is parted.
 
     These are words that the end of a line breaks, "pneu-" and "monia", and "Herz-Infarkt" in
     languages that write compounds as one word.
 
+    text (str): As it is written.
     language (str): As in MRCONSO.RRF.
     """
     parted, words = _joined(language)
