@@ -25,6 +25,8 @@ TESTED_TOGETHER = {"errors.py", "ordered.py", "runs.py", "golds.py", "completion
 TESTED_TOGETHER |= {
     "annotate.py",
     "serve.py",
+    "mcp.py",
+    "listening.py",
     "rerank.py",
     "features.py",
     "learned_mix.py",

@@ -117,6 +117,16 @@ def search(
     return JSONResponse(concepts.search(front.vocabulary, q, limit=limit, similar=similar))
 
 
+@v1.get("/codes", summary="Find a code's concepts", response_model=bodies.CodedAnswer)
+def coded(
+    front: Served,
+    source: Annotated[str, Query(max_length=100, description="A vocabulary, such as ICD10CM")],
+    code: Annotated[str, Query(max_length=1000)],
+) -> JSONResponse:
+    """Find the concepts that have a code in a vocabulary."""
+    return JSONResponse(concepts.coded(front.vocabulary, source, code))
+
+
 @v1.get("/info", summary="Show what is served", response_model=bodies.Info)
 def info(front: Served) -> JSONResponse:
     """Pipeline, knowledge base, languages, groups, types, sources, settings, limits."""

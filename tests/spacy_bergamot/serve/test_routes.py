@@ -158,6 +158,18 @@ def test_concepts_have_names_codes_and_relatives(service):
         assert service.get(f"/v1/concepts/{unknown}").status_code == 404
 
 
+def test_codes_lead_to_their_concepts(service):
+    def found(source: str, code: str) -> list[dict]:
+        return service.get("/v1/codes", params={"source": source, "code": code}).json()["concepts"]
+
+    assert found("ICD10CM", "I10") == [{"id": "C01", "name": "Hypertension"}]
+    assert found("ICD10CM", "ICD10CM:I10") == found("ICD10CM", "I10")
+    assert found("SRCENG", "I10") == []
+    answer = service.get("/v1/codes", params={"source": "ICD11", "code": "I10"})
+    assert answer.status_code == 422
+    assert "known are ICD10CM, SRCENG" in answer.json()["fields"][0]["message"]
+
+
 def test_concepts_are_found_while_somebody_types(service):
     def found(q: str, **how) -> list[tuple[str, str]]:
         answer = service.get("/v1/search", params={"q": q, **how}).json()
