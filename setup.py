@@ -34,6 +34,7 @@ TEST = [
     "pytest-timeout",
     "pytest-xdist",
     "pyyaml",
+    "reconciler>=0.2.2",
     "sentencepiece>=0.1.99",
     "pytorch-metric-learning>=2.3",
     "ruff>=0.5",

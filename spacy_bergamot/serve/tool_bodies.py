@@ -53,7 +53,8 @@ class LinkText(Arguments):
     """Find the mentions of concepts in a clinical text, in any language, and link them.
 
     Every mention has the concept that it means, or `nil` where no concept of the knowledge base
-    fits: then report that, and do not write an id of your own.
+    fits: then report that, and do not write an id of your own. `attributes` say what the text says
+    of a mention, such as negated, if the pipeline marks it; if not, read it in the text.
     """
 
     text: str = Field(min_length=1, description="The text, as it stands")
@@ -162,7 +163,6 @@ class Found(Concept):
 
     alias: str
     language: str
-    score: float
 
 
 class FoundConcepts(BaseModel):

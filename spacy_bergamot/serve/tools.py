@@ -58,12 +58,7 @@ async def search_concepts(asked: tb.SearchConcepts, front: Front) -> tb.FoundCon
         concepts.search, front.vocabulary, asked.query, limit=asked.limit, similar=False
     )
     shown = [
-        tb.Found(
-            **_named(one, front),
-            alias=one["alias"],
-            language=iso(one["language"]),
-            score=one["score"],
-        )
+        tb.Found(**_named(one, front), alias=one["alias"], language=iso(one["language"]))
         for one in found["concepts"]
     ]
     return tb.FoundConcepts(concepts=shown, nil=None if shown else tb.NIL)
