@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from spacy_bergamot.output.exporters import to_dict
+from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.serve import bodies
 from spacy_bergamot.serve.openapi import described
 
@@ -107,6 +108,30 @@ def test_a_request_has_its_own_filters_and_numbers(service, served):
         answer = service.post("/v1/link", {**marked, "threshold": threshold}).json()
         assert (answer["documents"][0]["ents"][0]["kb_id"] == "NIL") is nil
     assert service.link("Fieber") == expected(served, "Fieber")["ents"]  # nothing has stayed
+
+
+def test_a_link_is_as_probable_whatever_number_of_candidates_is_shown(start, make_nlp):
+    nlp = make_nlp(k=5)
+    pairs = [(number / 60, number / 120) for number in range(60)]
+    found = [
+        [Candidate("C10", one, "fever", "ENG", "X", "dense"),
+         Candidate("C03", two, "MI", "ENG", "X", "dense")] for one, two in pairs
+    ]  # fmt: skip
+    golds = [frozenset(["C10"] if one - two > 0.2 else ["C01"]) for one, two in pairs]
+    nlp.get_pipe("bergamot_linker").calibrate_on(found, golds)
+    client = start(nlp)
+
+    def candidates(**how) -> list[dict]:
+        answer = client.post("/v1/mentions", {"mentions": ["colds and fevers"], **how}).json()
+        return answer["mentions"][0]["candidates"]
+
+    assert len(candidates()) == 5
+    for k in (1, 2, 5):
+        assert candidates(k=k) == candidates()[:k]
+    assert len(candidates(k=9)) == 9
+    body = {"mention": "colds and fevers", "k": 1}
+    (shown,) = client.post("/v1/explain", body).json()["candidates"]
+    assert shown["probability"] == candidates()[0]["probability"]
 
 
 def test_lines_in_and_lines_out(service, served):
