@@ -40,6 +40,9 @@ def serve_cli(
     timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds for a body to arrive, 408, or to be linked, 504")
     ] = 60.0,
+    medcat: Annotated[
+        bool, typer.Option("--medcat", help="Answer /api/process as MedCATservice does, too")
+    ] = False,
 ) -> None:
     """Serve a pipeline on HTTP: a page at /, JSON at /v1, counts at /metrics.
 
@@ -60,6 +63,6 @@ def serve_cli(
 
         def make(keys: list[str], hosts: list[str]) -> "Gate":
             nlp = loaded(pipeline, device, threads)
-            return create_app(nlp, limits=limits, keys=keys, hosts=hosts)
+            return create_app(nlp, limits=limits, keys=keys, hosts=hosts, medcat=medcat)
 
         listen_and_serve(make, pipeline, Where(host, port, key_file, allow_host))

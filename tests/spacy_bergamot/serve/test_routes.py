@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from spacy_bergamot.output.exporters import to_dict
 from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.output.exporters import to_dict
 from spacy_bergamot.serve import bodies
 from spacy_bergamot.serve.openapi import described
 
