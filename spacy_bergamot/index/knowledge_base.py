@@ -215,6 +215,14 @@ class KnowledgeBase:
         rows = self.table.rows_of("codes", row).to_pylist() if row is not None else []
         return [entry["code"] for entry in rows if entry["source"] == source]
 
+    def concepts_coded(self, source: str, code: str) -> list[str]:
+        """Return the ids of the concepts that have a code in a source vocabulary.
+
+        source, code (str): Such as ICD10CM and I10; see `ConceptTable.rows_coded`.
+        """
+        found = (t.concept_id(row) for t in self.tables for row in t.rows_coded(source, code))
+        return [concept_id for concept_id in dict.fromkeys(found) if concept_id in self]
+
     def _related(self, concept_id: str, rels: tuple[str, ...]) -> list[str]:
         row = self._row(concept_id)
         found = self.table.related(row, rels=rels) if row is not None else []

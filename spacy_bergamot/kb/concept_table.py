@@ -221,6 +221,20 @@ class ConceptTable:
         start, end = np.searchsorted(keys, np.array([row, row + 1], dtype=keys.dtype))
         return range(int(start), int(end))
 
+    def rows_coded(self, source: str, code: str) -> list[int]:
+        """Return the rows of the concepts that have a code in a source vocabulary.
+
+        source (str): Such as ICD10CM.
+        code (str): With the source before it or without: MONDO:0004979, I10, ICD10CM:I10.
+        """
+        forms = {code, code.removeprefix(f"{source}:"), f"{source}:{code}"}
+        written = self.column("codes", "code")
+        same = pa.compute.is_in(written, value_set=pa.array(sorted(forms), written.type))
+        rows = np.flatnonzero(same.to_numpy(zero_copy_only=False))
+        sources = self.column("codes", "source")
+        found = [int(self.keys("codes")[row]) for row in rows if sources[row].as_py() == source]
+        return list(dict.fromkeys(found))
+
     def related(self, row: int, *, rels: Iterable[str] = ()) -> list[tuple[str, str, int]]:
         """Return (rel, rela, row) of the concepts that are something to the one in `row`.
 

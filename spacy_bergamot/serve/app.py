@@ -17,6 +17,7 @@ from spacy_bergamot.serve import reconciliation
 from spacy_bergamot.serve.front import Front
 from spacy_bergamot.serve.gate import Gate, response_to
 from spacy_bergamot.serve.limits import Limits
+from spacy_bergamot.serve.medcat import router as medcat_routes
 from spacy_bergamot.serve.refusals import Refused, wrong_fields
 from spacy_bergamot.serve.routes import health, v1
 
@@ -29,15 +30,19 @@ def create_app(
     limits: Limits | None = None,
     keys: Sequence[str] = (),
     hosts: Sequence[str] = (),
+    medcat: bool = False,
 ) -> Gate:
     """Return the service of a pipeline, which nobody else may use from now on.
 
     limits (Limits | None): How much one request may ask for.
     keys, hosts: See `Gate`.
+    medcat (bool): Add the routes of MedCATservice.
     RAISES (BergamotError): B047 if the pipeline has no linker.
     """
     front = Front(nlp, limits or Limits())
     app = make_routes()
+    if medcat:
+        app.include_router(medcat_routes)
     app.state.front = front
     return Gate(app, limits=front.limits, metrics=front.metrics, keys=keys, hosts=hosts)
 

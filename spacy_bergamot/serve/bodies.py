@@ -227,6 +227,12 @@ class SearchAnswer(BaseModel):
     concepts: list[Found]
 
 
+class CodedAnswer(BaseModel):
+    """Concepts that have a code."""
+
+    concepts: list[Named]
+
+
 class LanguageInfo(BaseModel):
     """A language, by MRCONSO.RRF's code and ISO 639-1's, and the names that are in it."""
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from spacy_bergamot.kb.semantic_types import GROUP_NAMES
+from spacy_bergamot.output.vocabularies import coding
 from spacy_bergamot.serve.refusals import Refused
 from spacy_bergamot.serve.vocabulary import Vocabulary
 
@@ -32,11 +33,24 @@ def concept(vocabulary: Vocabulary, concept_id: str) -> dict[str, Any]:
             language: [{"name": name, "sources": of} for name, of in by_name.items()]
             for language, by_name in sorted(names.items())
         },
-        "codes": dict(sorted(found.codes.items())),
+        "codes": {
+            source: [coding(source, code)["code"] for code in codes]
+            for source, codes in sorted(found.codes.items())
+        },
         "parents": _named(vocabulary, kb.parents(concept_id)),
         "children": _named(vocabulary, children[:_CHILDREN]),
         "children_in_all": len(children),
     }
+
+
+def coded(vocabulary: Vocabulary, source: str, code: str) -> dict[str, Any]:
+    """Return the concepts that have a code in a vocabulary.
+
+    RAISES (Refused): 422 if no concept has a code in it.
+    """
+    if wrong := vocabulary.wrong_source(source, "source"):
+        raise Refused.of(*wrong)
+    return {"concepts": _named(vocabulary, vocabulary.kb.concepts_coded(source, code))}
 
 
 def search(vocabulary: Vocabulary, text: str, *, limit: int, similar: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ __all__ = ["BergamotError", "Errors"]
 
 
 class Errors(errors.Errors):
-    """B160 to B162: the service. The codes of the package as well."""
+    """B160 to B163: the service. The codes of the package as well."""
 
     B160 = (
         "The service needs packages that are not installed ({reason}). Try: "
@@ -17,4 +17,8 @@ class Errors(errors.Errors):
     B162 = (
         "Cannot listen at {host}, port {port}: {reason}. Choose another --port, or an address of "
         "this machine as --host."
+    )
+    B163 = (
+        "The MCP server needs packages that are not installed ({reason}). Try: "
+        'pip install "spacy_bergamot[mcp]"'
     )

@@ -1,7 +1,8 @@
 """W3C's Reconciliation Service API 0.2: OpenRefine fills columns of concepts from free text.
 
-A query is linked as a mention by itself, in the language that it seems to be in. Types are semantic
-groups and types; properties are a concept's codes in a vocabulary, its parents, types, definition.
+A query is linked as a mention by itself, in the language that its property `language` says or that
+it seems to be in. Types are semantic groups and types; properties are a concept's codes in a
+vocabulary, its parents, types, definition.
 """
 
 import html
@@ -15,6 +16,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from spacy_bergamot.kb.semantic_types import GROUP_NAMES
+from spacy_bergamot.languages import lat
 from spacy_bergamot.serve import concepts
 from spacy_bergamot.serve.front import Front
 from spacy_bergamot.serve.limits import MOST_CANDIDATES, MOST_FOUND, MOST_MENTION
@@ -32,20 +34,39 @@ _PROPERTIES = {
     "definition": "Definition",
 }
 _CODES = "codes:"
+_LANGUAGE = {"id": "language", "name": "Language of the text (ISO 639-1)"}
+_LIMIT = {
+    "name": "limit",
+    "label": "Limit",
+    "type": "number",
+    "default": 0,
+    "help_text": "The most values of a row, 0 for all; several values are several rows",
+}
 
 router = APIRouter(prefix="/reconcile", include_in_schema=False)
 
 
+class _Condition(BaseModel):
+    pid: str
+    v: Any = None
+
+
 class _Query(BaseModel):
-    """One query of a batch. Conditions on properties are not read."""
+    """One query of a batch. Of the conditions on properties the language's alone is read."""
 
     query: str = Field(max_length=MOST_MENTION)
     type: str | list[str] | None = None
     limit: int | None = Field(default=None, ge=1)
+    properties: list[_Condition] = []
+
+
+class _Settings(BaseModel):
+    limit: int = Field(default=0, ge=0)
 
 
 class _Property(BaseModel):
     id: str
+    settings: _Settings = _Settings()
 
 
 class _Extension(BaseModel):
@@ -94,7 +115,7 @@ def suggest_type(front: Served, prefix: str) -> JSONResponse:
 @router.get("/suggest/property")
 def suggest_property(front: Served, prefix: str) -> JSONResponse:
     """Suggest what a column can be filled with."""
-    return _suggested(_properties(front), prefix)
+    return _suggested({_LANGUAGE["id"]: _LANGUAGE["name"], **_properties(front)}, prefix)
 
 
 @router.get("/properties")
@@ -153,7 +174,11 @@ async def _reconciled(front: Front, queries: Mapping[str, _Query]) -> dict[str, 
     front.admit()
     for kind, keys in kinds.items():
         texts = [queries[key].query for key in keys]
-        asked = [Asked(text, None, ((0, len(text), ""),)) for text in texts]
+        languages = [_language(front, queries[key]) for key in keys]
+        asked = [
+            Asked(text, language, ((0, len(text), ""),))
+            for text, language in zip(texts, languages, strict=True)
+        ]
         left = iter(keys)
         async for part in front.link(kind, asked):
             for found in part:
@@ -173,6 +198,13 @@ def _kind(front: Front, query: _Query, key: str) -> Kind:
     k = min(query.limit, MOST_CANDIDATES) if query.limit else None
     options = Options(semantic_groups=groups, semantic_types=types, k=k)
     return Kind(Verb.LINK, front.wish(options, given=True), candidates=True)
+
+
+def _language(front: Front, query: _Query) -> str | None:
+    """Return the language that a query says, if it is one that is known: columns have gaps."""
+    said = [one.v for one in query.properties if one.pid == _LANGUAGE["id"]]
+    code = said[0] if said and isinstance(said[0], str) else ""
+    return lat(code) if code and not front.vocabulary.wrong_language(code, "") else None
 
 
 def _candidates(front: Front, entity: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -198,7 +230,11 @@ def _extended(front: Front, asked: _Extension) -> dict[str, Any]:
     wanted = [one.id for one in asked.properties]
     if unknown := [one for one in wanted if one not in names]:
         raise Refused.of(Wrong("extend.properties", f"unknown: {', '.join(unknown)[:100]}"))
-    rows = {key: _values(front, key, wanted) for key in dict.fromkeys(asked.ids)}
+    most = {one.id: one.settings.limit or None for one in asked.properties}
+    rows = {
+        key: {one: values[: most[one]] for one, values in _values(front, key, wanted).items()}
+        for key in dict.fromkeys(asked.ids)
+    }
     return {"meta": [{"id": key, "name": names[key]} for key in wanted], "rows": rows}
 
 
@@ -235,7 +271,7 @@ def _manifest(front: Front, base: str) -> dict[str, Any]:
         "suggest": suggest,
         "extend": {
             "propose_properties": {"service_url": root, "service_path": "/properties"},
-            "property_settings": [],
+            "property_settings": [_LIMIT],
         },
         "batchSize": 50,
     }

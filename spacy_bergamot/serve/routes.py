@@ -1,19 +1,17 @@
 """The routes of /v1, and those that machines ask whether the service lives."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
-from typing import Annotated, Any
+from collections.abc import AsyncIterator
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from pydantic import ValidationError
 
-from spacy_bergamot.languages import lat
-from spacy_bergamot.serve import bodies, concepts
+from spacy_bergamot.serve import answers, bodies, concepts
 from spacy_bergamot.serve.front import Front
 from spacy_bergamot.serve.limits import MOST_FOUND
-from spacy_bergamot.serve.refusals import Refused, Wrong, wrong_fields
-from spacy_bergamot.serve.service import Asked, Failed, Kind, Question, Verb
+from spacy_bergamot.serve.refusals import Refused, wrong_fields
 
 
 async def _front(request: Request) -> Front:
@@ -45,19 +43,7 @@ async def link(body: bodies.LinkRequest, front: Served) -> JSONResponse:
 
     A document that fails has `error`, at its place. Offsets count Unicode code points.
     """
-    documents = body.asked()
-    _count(documents, front, "documents")
-    wrong = front.vocabulary.wrong_language(body.language, "language")
-    for number, one in enumerate(documents):
-        wrong += _wrong(one, front, f"documents.{number}." if body.documents is not None else "")
-    if wrong:
-        raise Refused.of(*wrong)
-    found = []
-    async for document_id, answer in _linked(documents, body, front):
-        if isinstance(answer, Refused):
-            raise answer
-        found.append(_with_id(document_id, answer))
-    return JSONResponse({"documents": found})
+    return JSONResponse(await answers.link(body, front))
 
 
 @v1.post(
@@ -88,11 +74,11 @@ async def link_lines(
         raise Refused.of(*wrong)
     lines = (line for line in (await request.body()).splitlines() if line.strip())
     documents = [_of_line(line, front) for line in lines]
-    answers = _linked(documents, options, front)
+    found = answers.linked(documents, options, front)
 
     async def written() -> AsyncIterator[str]:
-        async for document_id, answer in answers:
-            yield json.dumps(_with_id(document_id, answer), ensure_ascii=False) + "\n"
+        async for document_id, answer in found:
+            yield json.dumps(answers.with_id(document_id, answer), ensure_ascii=False) + "\n"
 
     return StreamingResponse(written(), media_type="application/x-ndjson")
 
@@ -100,31 +86,7 @@ async def link_lines(
 @v1.post("/mentions", summary="Link mentions", response_model=bodies.MentionsAnswer)
 async def mentions(body: bodies.MentionsRequest, front: Served) -> JSONResponse:
     """Link mentions that stand by themselves, or in a context, with their candidates."""
-    _count(body.mentions, front, "mentions")
-    asked, wrong = [], front.vocabulary.wrong_language(body.language, "language")
-    for number, one in enumerate(body.mentions):
-        field = f"mentions.{number}"
-        if isinstance(one, str):
-            one, field = bodies.Mention.model_construct(text=one), field.removesuffix(".text")
-        text = one.context if one.context is not None else one.text
-        if not one.text.strip():
-            wrong.append(Wrong(field, "it is empty"))
-        wrong += front.wrong_text(text, field)
-        wrong += front.vocabulary.wrong_language(one.language, f"{field}.language")
-        start = text.find(one.text)
-        place = start, start + len(one.text), one.label
-        asked.append(Asked(text, _code(one.language or body.language), (place,)))
-    if wrong:
-        raise Refused.of(*wrong)
-    kind = Kind(Verb.LINK, front.wish(body, given=True), candidates=True)
-    front.admit()
-    found = []
-    async for answers in front.link(kind, asked):
-        for answer in answers:
-            if isinstance(answer, Exception):
-                raise answer
-            found.append(answer["ents"][0])
-    return JSONResponse({"mentions": found})
+    return JSONResponse(await answers.mentions(body, front))
 
 
 @v1.post("/explain", summary="Explain a link", response_model=bodies.Explanation)
@@ -133,13 +95,7 @@ async def explain(body: bodies.ExplainRequest, front: Served) -> JSONResponse:
 
     What was looked up and found, what filters dropped, and why it is NIL if it is.
     """
-    wrong = front.vocabulary.wrong_language(body.language, "language")
-    wrong += front.wrong_text(body.mention, "mention") + front.wrong_text(body.context, "context")
-    if wrong:
-        raise Refused.of(*wrong)
-    front.admit()
-    question = Question(body.mention, body.label, body.context, body.language or "")
-    return JSONResponse(await front.explain(front.wish(body), question))
+    return JSONResponse(await answers.explain(body, front))
 
 
 @v1.get("/concepts/{concept_id:path}", summary="Show a concept", response_model=bodies.Concept)
@@ -159,6 +115,16 @@ def search(
     if wrong := front.wrong_text(q, "q"):
         raise Refused.of(*wrong)
     return JSONResponse(concepts.search(front.vocabulary, q, limit=limit, similar=similar))
+
+
+@v1.get("/codes", summary="Find a code's concepts", response_model=bodies.CodedAnswer)
+def coded(
+    front: Served,
+    source: Annotated[str, Query(max_length=100, description="A vocabulary, such as ICD10CM")],
+    code: Annotated[str, Query(max_length=1000)],
+) -> JSONResponse:
+    """Find the concepts that have a code in a vocabulary."""
+    return JSONResponse(concepts.coded(front.vocabulary, source, code))
 
 
 @v1.get("/info", summary="Show what is served", response_model=bodies.Info)
@@ -186,62 +152,6 @@ async def metrics(front: Served) -> PlainTextResponse:
     return PlainTextResponse(front.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
-def _linked(
-    documents: Sequence[bodies.Document | Refused], options: bodies.LinkOptions, front: Front
-) -> AsyncIterator[tuple[str | int | None, Any]]:
-    """Return ids and answers of documents, in order; what is refused already is its own answer.
-
-    RAISES (Refused): 422 for options that cannot be, 503 if nothing may wait any more.
-    """
-    kinds = {
-        given: Kind(Verb.LINK, front.wish(options, given=given), options.candidates)
-        for given in (False, True)
-    }
-    front.admit()
-
-    async def answered() -> AsyncIterator[tuple[str | int | None, Any]]:
-        for given, run in _runs(documents):
-            if given is None:
-                for refused in run:
-                    yield None, refused
-                continue
-            asked, ids = [_asked(one, options) for one in run], iter(run)
-            async for answers in front.link(kinds[given], asked):
-                for answer in answers:
-                    yield next(ids).id, answer
-
-    return answered()
-
-
-def _runs(documents: Sequence[Any]) -> list[tuple[bool | None, list[Any]]]:
-    """Cut documents into runs with given mentions (True), without (False), and refused (None)."""
-    runs: list[tuple[bool | None, list[Any]]] = []
-    for one in documents:
-        given = None if isinstance(one, Refused) else one.mentions is not None
-        if not runs or runs[-1][0] is not given:
-            runs.append((given, []))
-        runs[-1][1].append(one)
-    return runs
-
-
-def _asked(document: bodies.Document, options: bodies.LinkOptions) -> Asked:
-    places = tuple((one.start, one.end, one.label) for one in document.mentions or ())
-    return Asked(document.text, _code(document.language or options.language), places)
-
-
-def _code(language: str | None) -> str | None:
-    return lat(language) if language else None
-
-
-def _with_id(document_id: str | int | None, answer: Any) -> dict[str, Any]:
-    said = {} if document_id is None else {"id": document_id}
-    if isinstance(answer, Refused):
-        return said | answer.body()
-    if isinstance(answer, Failed):
-        return said | {"error": f"It could not be linked: {answer.kind}"}
-    return said | answer
-
-
 def _of_line(line: bytes, front: Front) -> bodies.Document | Refused:
     """Return a line's document, or what is wrong with it."""
     try:
@@ -249,26 +159,7 @@ def _of_line(line: bytes, front: Front) -> bodies.Document | Refused:
     except ValidationError as error:
         wrong = wrong_fields(error.errors(include_input=False, include_url=False))
     else:
-        wrong = _wrong(document, front, "")
+        wrong = answers.wrong_document(document, front, "")
         if not wrong:
             return document
     return Refused.of(*wrong)
-
-
-def _wrong(document: bodies.Document, front: Front, field: str) -> list[Wrong]:
-    """Return what is wrong with a document, by the beginning of its fields' names."""
-    wrong = front.wrong_text(document.text, f"{field}text")
-    wrong += front.vocabulary.wrong_language(document.language, f"{field}language")
-    if len(document.mentions or ()) > front.limits.documents:
-        wrong.append(Wrong(f"{field}mentions", f"{front.limits.documents} are the most"))
-    for number, place in enumerate(document.mentions or ()):
-        if place.end > len(document.text):
-            what = f"the text has {len(document.text)} characters"
-            wrong.append(Wrong(f"{field}mentions.{number}.end", what))
-    return wrong
-
-
-def _count(given: Sequence[Any], front: Front, field: str) -> None:
-    if len(given) > front.limits.documents:
-        message = f"{len(given)} are given; {front.limits.documents} are the most"
-        raise Refused.of(Wrong(field, message))

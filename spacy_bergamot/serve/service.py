@@ -94,13 +94,13 @@ class Service:
 
     def _answers(self, served: Served, kind: Kind, items: Sequence[Any]) -> list[dict[str, Any]]:
         if kind.verb is Verb.EXPLAIN:
-            return [self._explained(served.linker, question) for question in items]
+            return [self._explained(served.linker, question, kind.wish.k) for question in items]
         docs: Iterable[Doc] = [self._doc(item) for item in items]
         for component in served.components:
             pipe = getattr(component, "pipe", None)
             docs = pipe(docs) if pipe is not None else map(component, docs)
         key = served.linker.settings.spans_key
-        answers = [self._answer(doc, key, kind.candidates) for doc in docs]
+        answers = [self._answer(doc, key, kind) for doc in docs]
         if len(answers) < len(items):
             raise RuntimeError("A component's error handler has dropped a document.")
         return answers
@@ -126,16 +126,20 @@ class Service:
             doc.user_data["language"] = asked.language
         return doc
 
-    def _answer(self, doc: Doc, key: str | None, candidates: bool) -> dict[str, Any]:
+    def _answer(self, doc: Doc, key: str | None, kind: Kind) -> dict[str, Any]:
         kb = self.vocabulary.kb
-        found = to_dict(doc, spans_key=key, candidates=candidates, kb=kb)
-        for entity in found["ents"]:
-            self._name(entity.get("candidates", ()))
+        found = to_dict(doc, spans_key=key, candidates=kind.candidates, kb=kb)
+        for entity in found["ents"] if kind.candidates else ():
+            entity["candidates"] = entity.get("candidates", [])[: kind.wish.k]
+            self._name(entity["candidates"])
         return found
 
-    def _explained(self, linker: BergamotLinker, question: Question) -> dict[str, Any]:
+    def _explained(
+        self, linker: BergamotLinker, question: Question, most: int | None
+    ) -> dict[str, Any]:
         mention, label, context, language = question
         found = linker.explain(mention, label, context=context, language=language)
+        found["candidates"] = found["candidates"][:most]
         self._name(chain(found["candidates"], found["dropped"]))
         return found
 

@@ -61,6 +61,13 @@ class Vocabulary:
             return []
         return [Wrong(field, f"unknown language; known are {_shown(map(iso, self.languages))}")]
 
+    def wrong_source(self, source: str, field: str) -> list[Wrong]:
+        """Return what is wrong with a vocabulary that codes are asked of."""
+        if source in self.code_sources:
+            return []
+        known = ", ".join(self.code_sources[:_SHOWN]) or "none"
+        return [Wrong(field, f"no concept has a code in it; known are {known}")]
+
     def wrong_filters(self, filters: Mapping[str, Iterable[str]]) -> list[Wrong]:
         """Return the values of filters that the knowledge base does not have."""
         known: dict[str, Any] = {

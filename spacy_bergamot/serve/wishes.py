@@ -31,6 +31,7 @@ Component = Callable[[Doc], Doc]
 class Wish:
     """What a request wants otherwise than the pipeline has it; what is empty or None stays.
 
+    k (int | None): Candidates of a mention that are shown.
     given (bool): Link the mentions that come with a document, find none.
     """
 
@@ -98,6 +99,9 @@ class Wishes:
         filters: dict[str, Any] = wish.filters()
         changed: dict[str, Any] = {"allowed": replace(settings.allowed, **filters)}
         changed |= {"cache_size": min(settings.cache_size, _CACHED), **wish.numbers()}
+        if wish.k is not None:
+            # Fewer are cut off at the end: how probable a link is depends on the other candidates.
+            changed["k"] = max(wish.k, settings.k)
         if wish.given:
             changed |= {"spans_key": GIVEN, "labels_discard": (), "overwrite": True}
         linker = self.linker.with_settings(replace(settings, **changed))

@@ -9,6 +9,9 @@ let groups = {};
 
 export const languageName = (code) => languages[code]?.name ?? (code || "No language");
 export const languageTag = (code) => languages[code]?.iso ?? undefined;
+/** The code of a language by either code; nothing for one of which no name is known. */
+export const codeOf = (given) =>
+  Object.values(languages).find((one) => one.code === given || one.iso === given)?.code ?? "";
 export const groupName = (id) => groups[id]?.name ?? id;
 /** The class of a group's colour: that of its place among the groups, by frequency. */
 export const hueOf = (id) => `c${(groups[id]?.place ?? 7) % 8}`;

@@ -1,13 +1,13 @@
-// The page: what is typed, chosen and addressed. #text=…&language=… fills in a note, #concept=ID and
-// #mention=3 open a view; what is behind the # is never sent to the service.
+// The page: what is typed, chosen and addressed. #text=…&language=es fills in a note, #concept=ID and
+// #mention=3 open a view, #text=…&mention=0 does both; what is behind the # is never sent as it is.
 
 import { setKey } from "./api.js";
 import { showConcept } from "./concept.js";
 import { byId, make } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
-import { loadInfo } from "./info.js";
+import { codeOf, loadInfo } from "./info.js";
 import { showMention } from "./mention.js";
-import { linkSoon, options, shown } from "./note.js";
+import { link, linkSoon, options, shown } from "./note.js";
 import { startSearch } from "./search.js";
 
 let running;
@@ -52,11 +52,17 @@ async function start() {
     return;
   }
   byId("key-form").hidden = true;
+  await addressed();
+}
+
+/** Fill in the note that the address has, and open what it names. */
+async function addressed() {
   const at = address();
-  if (at.has("example") && EXAMPLES[at.get("example")]) example(at.get("example"));
   if (at.has("text")) byId("note").value = at.get("text");
-  if (at.has("language")) byId("language").value = at.get("language");
-  linkSoon(0);
+  if (at.has("language")) byId("language").value = codeOf(at.get("language"));
+  const code = codeOf(at.get("example"));
+  if (EXAMPLES[code]) example(code);
+  if (["text", "language", "example"].some((key) => at.has(key)) || !shown.answer) await link();
   route();
 }
 
@@ -85,6 +91,6 @@ byId("key-form").addEventListener("submit", (event) => {
   setKey(byId("key").value.trim());
   start();
 });
-addEventListener("hashchange", route);
+addEventListener("hashchange", addressed);
 startSearch((id) => { location.hash = `concept=${encodeURIComponent(id)}`; });
 start();

@@ -14,7 +14,7 @@ export async function showMention(entity, context, options, signal) {
   }, signal);
   const parts = [
     make("h2", { text: `“${entity.text}”`, dir: "auto" }),
-    make("p", { class: "quiet", text: groupName(entity.label) }),
+    make("p", { class: "quiet", text: [groupName(entity.label), ...(entity.attributes ?? [])].join(" · ") }),
     decision(found),
   ];
   if (found.looked_up !== entity.text.toLowerCase()) {

@@ -27,7 +27,8 @@ export function linkSoon(pause = PAUSE) {
   timer = setTimeout(link, pause);
 }
 
-async function link() {
+export async function link() {
+  clearTimeout(timer);
   running?.abort();
   running = new AbortController();
   const text = byId("note").value;
@@ -97,7 +98,8 @@ function mention(entity, number) {
   const nil = entity.kb_id === NIL;
   const best = entity.candidates?.[0];
   const sure = !nil && best?.probability !== undefined ? `, ${percent(best.probability)}` : "";
-  const said = nil ? "not linked" : `${entity.name} ${entity.kb_id}${sure}`;
+  const about = entity.attributes?.length ? `, ${entity.attributes.join(", ")}` : "";
+  const said = `${nil ? "not linked" : `${entity.name} ${entity.kb_id}${sure}`}${about}`;
   return make("a", {
     class: `mention ${hueOf(entity.label)}${nil ? " nil" : ""}`, href: `#mention=${number}`,
     title: said, "aria-label": `${entity.text}: ${said}`, text: entity.text,
@@ -109,7 +111,9 @@ function concepts(ents) {
   for (const entity of ents) {
     if (entity.kb_id === NIL) continue;
     const known = byId_.get(entity.kb_id) ?? { ...entity, texts: new Map(), probability: undefined };
-    known.texts.set(entity.text, (known.texts.get(entity.text) ?? 0) + 1);
+    const about = entity.attributes?.length ? ` (${entity.attributes.join(", ")})` : "";
+    const text = entity.text + about;
+    known.texts.set(text, (known.texts.get(text) ?? 0) + 1);
     const best = entity.candidates?.[0]?.probability;
     if (best !== undefined) known.probability = Math.max(best, known.probability ?? 0);
     byId_.set(entity.kb_id, known);

@@ -48,6 +48,9 @@ def test_the_knowledge_base_in_hand(kb: KnowledgeBase):
     assert concept.languages == ["ENG", "GER", "JPN", "RUS", "SPA"]
     assert kb.alias_to_cuis["COLD"] == {"C04", "C05"}
     assert kb.codes("C01", "ICD10CM") == ["I10"]
+    assert kb.concepts_coded("ICD10CM", "I10") == ["C01"]
+    assert kb.concepts_coded("ICD10CM", "ICD10CM:I10") == ["C01"]
+    assert kb.concepts_coded("ICD10CM", "x1") == kb.concepts_coded("ICD10CM", "I1") == []
     assert "C99" not in kb.cui_to_entity
     assert "no such name" not in kb.alias_to_cuis
     assert list(kb.cui_to_entity)[:2] == ["C01", "C02"]

@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `serve` is not installed")
 
 from spacy_bergamot.serve.app import create_app
-from spacy_bergamot.serve.gate import LOOPBACK
+from spacy_bergamot.serve.gate import LOOPBACK, Gate
 from spacy_bergamot.serve.limits import Limits
 from spacy_bergamot.serve.server import listen, make_server
 
@@ -47,33 +47,42 @@ class Client:
 
 
 @pytest.fixture(scope="package")
-def start() -> Iterator[Callable[..., Client]]:
-    """Serve a pipeline, until the tests end."""
+def serve_app() -> Iterator[Callable[[Gate], Client]]:
+    """Serve an application, until the tests end."""
     started = []
 
-    def start(
-        nlp: Language, keys: tuple[str, ...] = (), *, ready: bool = True, **limits: float
-    ) -> Client:
+    def serve_app(app: Gate) -> Client:
         listening = listen("127.0.0.1", 0)
-        app = create_app(nlp, limits=Limits(**limits), keys=keys, hosts=LOOPBACK)
         server = make_server(app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         started.append((server, thread, listening))
-        client = Client(listening.getsockname()[1])
-        deadline = time.monotonic() + 60
-        while ready and client.get("/readyz").status_code != 200:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        return client
+        return Client(listening.getsockname()[1])
 
-    yield start
+    yield serve_app
     for server, _, _ in started:
         server.should_exit = True
     for _, thread, listening in started:
         thread.join(30)
         listening.close()
         assert not thread.is_alive()
+
+
+@pytest.fixture(scope="package")
+def start(serve_app: Callable[[Gate], Client]) -> Callable[..., Client]:
+    """Serve a pipeline, until the tests end."""
+
+    def start(
+        nlp: Language, keys: tuple[str, ...] = (), *, ready: bool = True, **limits: float
+    ) -> Client:
+        client = serve_app(create_app(nlp, limits=Limits(**limits), keys=keys, hosts=LOOPBACK))
+        deadline = time.monotonic() + 60
+        while ready and client.get("/readyz").status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        return client
+
+    return start
 
 
 @pytest.fixture(scope="package")

@@ -57,6 +57,50 @@ def test_texts_in_any_language_are_reconciled(asked):
     assert all(len(of["result"]) <= 3 for of in found.values())
 
 
+def test_a_query_may_say_its_language(start, make_nlp):
+    short = {"es": {"XY": "hipertensión"}, "de": {"XY": "Fieber"}}
+    client = start(make_nlp(abbreviations=short))
+
+    def best(language: Any) -> str:
+        said = [{"pid": "other", "v": 1}, {"pid": "language", "v": language}]
+        queries = {"a": {"query": "XY", "properties": said}}
+        data = {"queries": json.dumps(queries)}
+        answer = requests.post(f"{client.base}/reconcile", data=data, timeout=60)
+        return answer.json()["a"]["result"][0]["id"]
+
+    assert (best("es"), best("SPA"), best("de")) == ("C01", "C01", "C10")
+    for unknown in ("", "no language", None, 3, ["de"]):
+        assert best(unknown)
+    found = client.get("/reconcile/suggest/property", params={"prefix": "lang"}).json()["result"]
+    assert found[0]["id"] == "language"
+
+
+def test_a_column_can_have_one_value_a_row(asked):
+    one = {"id": "names", "settings": {"limit": 1}}
+    wanted = [{"id": "codes:ICD10CM", "settings": {"limit": "1"}}, {"id": "types"}]
+    assert asked(422, extend={"ids": ["C01"], "properties": [one]})["fields"]
+    found = asked(extend={"ids": ["C01"], "properties": wanted})["rows"]["C01"]
+    assert found["codes:ICD10CM"] == [{"str": "I10"}]
+    less = {"id": "types", "settings": {"limit": -1}}
+    assert asked(422, extend={"ids": ["C01"], "properties": [less]})["fields"]
+
+
+def test_the_client_of_python_reconciles_a_column(service):
+    reconciler = pytest.importorskip("reconciler", reason="the extra `test` is not installed")
+    import pandas
+
+    table = pandas.DataFrame({"mention": ["Bluthochdruck", "cold"], "language": ["de", "en"]})
+    found = reconciler.reconcile(
+        table["mention"],
+        type_id="DISO",
+        property_mapping={"language": table["language"]},
+        reconciliation_endpoint=f"{service.base}/reconcile",
+    )
+    assert found["id"].tolist() == ["C01", "C04"]
+    assert found["match"].tolist() == [True, True]
+    assert found["input_value"].tolist() == table["mention"].tolist()
+
+
 def test_columns_are_filled_with_codes_parents_and_types(asked):
     wanted = ["codes:ICD10CM", "types", "groups", "parents", "definition"]
     extend = {"ids": ["C01", "C03", "C99"], "properties": [{"id": one} for one in wanted]}

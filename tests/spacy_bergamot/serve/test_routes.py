@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.output.exporters import to_dict
 from spacy_bergamot.serve import bodies
 from spacy_bergamot.serve.openapi import described
@@ -109,6 +110,30 @@ def test_a_request_has_its_own_filters_and_numbers(service, served):
     assert service.link("Fieber") == expected(served, "Fieber")["ents"]  # nothing has stayed
 
 
+def test_a_link_is_as_probable_whatever_number_of_candidates_is_shown(start, make_nlp):
+    nlp = make_nlp(k=5)
+    pairs = [(number / 60, number / 120) for number in range(60)]
+    found = [
+        [Candidate("C10", one, "fever", "ENG", "X", "dense"),
+         Candidate("C03", two, "MI", "ENG", "X", "dense")] for one, two in pairs
+    ]  # fmt: skip
+    golds = [frozenset(["C10"] if one - two > 0.2 else ["C01"]) for one, two in pairs]
+    nlp.get_pipe("bergamot_linker").calibrate_on(found, golds)
+    client = start(nlp)
+
+    def candidates(**how) -> list[dict]:
+        answer = client.post("/v1/mentions", {"mentions": ["colds and fevers"], **how}).json()
+        return answer["mentions"][0]["candidates"]
+
+    assert len(candidates()) == 5
+    for k in (1, 2, 5):
+        assert candidates(k=k) == candidates()[:k]
+    assert len(candidates(k=9)) == 9
+    body = {"mention": "colds and fevers", "k": 1}
+    (shown,) = client.post("/v1/explain", body).json()["candidates"]
+    assert shown["probability"] == candidates()[0]["probability"]
+
+
 def test_lines_in_and_lines_out(service, served):
     lines = [json.dumps({"id": n, "text": text}) for n, text in enumerate(TEXTS.values())] * 10
     lines[3:3] = ["{not json", '{"id": 7}', '{"text": "x", "language": "klingon"}', ""]
@@ -156,6 +181,18 @@ def test_concepts_have_names_codes_and_relatives(service):
     ]
     for unknown in ("C99", "a/b%2F..%2F", "%F0%9F%99%82"):
         assert service.get(f"/v1/concepts/{unknown}").status_code == 404
+
+
+def test_codes_lead_to_their_concepts(service):
+    def found(source: str, code: str) -> list[dict]:
+        return service.get("/v1/codes", params={"source": source, "code": code}).json()["concepts"]
+
+    assert found("ICD10CM", "I10") == [{"id": "C01", "name": "Hypertension"}]
+    assert found("ICD10CM", "ICD10CM:I10") == found("ICD10CM", "I10")
+    assert found("SRCENG", "I10") == []
+    answer = service.get("/v1/codes", params={"source": "ICD11", "code": "I10"})
+    assert answer.status_code == 422
+    assert "known are ICD10CM, SRCENG" in answer.json()["fields"][0]["message"]
 
 
 def test_concepts_are_found_while_somebody_types(service):
