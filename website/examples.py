@@ -23,7 +23,7 @@ def page(path: Path) -> str:
 
     path (Path): In percent form.
     """
-    parts = [f"<!-- Made by `python -m website examples` from examples/{path.name}. -->"]
+    parts = []
     for text, output in executed(path):
         if output is None:
             parts.append(text)
@@ -31,6 +31,7 @@ def page(path: Path) -> str:
         parts.append(f"{_FENCE}python\n{text}\n{_FENCE}")
         if output.strip():
             parts.append(f"{_FENCE}text\n{output.strip()}\n{_FENCE}")
+    parts.append(f"<!-- Made by `python -m website examples` from examples/{path.name}. -->")
     return "\n\n".join(parts) + "\n"
 
 

@@ -21,14 +21,14 @@ def commands() -> str:
     from spacy_bergamot.cli import bergamot
     from training.__main__ import app
 
-    parts = [MADE, "", "# Commands", "", "What `--help` of each command says.", ""]
+    parts = ["# Commands", "", "What `--help` of each command says.", ""]
     for name, of in (("python -m spacy bergamot", bergamot), ("python -m training", app)):
         command: Any = typer.main.get_command(of)
         text = get_docs_for_click(obj=command, ctx=typer.Context(command, info_name=name), name=name)
         text = re.sub(r"^\* `--(install-completion|show-completion|help)`.*\n", "", text, flags=re.M)
         text = text.replace("**Options**:\n\n\n", "")
         parts += [re.sub(r"^(#+) ", r"#\1 ", text, flags=re.M).strip(), ""]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join([*parts, MADE, ""]))
 
 
 def errors() -> str:
@@ -39,8 +39,6 @@ def errors() -> str:
             if re.fullmatch(r"[A-Z]\d{3}", code):
                 found[code] = getattr(owner, code).removeprefix(f"[{code}] ")
     parts = [
-        MADE,
-        "",
         "# Errors by code",
         "",
         "An error that you can mend names file, line and remedy. Its code never changes its meaning. "
@@ -50,7 +48,7 @@ def errors() -> str:
     for code, message in sorted(found.items()):
         quoted = re.sub(r"[<>|*\[\]]|\b_|_\b", lambda sign: f"\\{sign[0]}", message)
         parts += ["", f"#### {code}", "", quoted]
-    return "\n".join(parts) + "\n"
+    return "\n".join([*parts, "", MADE, ""])
 
 
 def _owners() -> Iterator[type]:
@@ -74,8 +72,6 @@ def settings() -> str:
         "bergamot_finder": [BergamotFinder],
     }
     parts = [
-        MADE,
-        "",
         "# Settings",
         "",
         "They stand in the pipeline's config.cfg. `spacy.load` changes them for one process:",
@@ -98,7 +94,7 @@ def settings() -> str:
         for name, value in defaults.items():
             meaning = texts.get(name, "").replace("|", "\\|")
             parts.append(f"| `{name}` | {_shown(value)} | {meaning} |")
-    return "\n".join(parts) + "\n"
+    return "\n".join([*parts, "", MADE, ""])
 
 
 def described_arguments(text: str) -> dict[str, str]:
