@@ -12,13 +12,18 @@ export OMP_NUM_THREADS ?= 2
 export TOKENIZERS_PARALLELISM ?= true
 export PYTHONUNBUFFERED = 1
 
-.PHONY: run test lint types install clean
+.PHONY: run test docs lint types install clean
 
 run: install
 	. $(BIN)/activate && spacy project run all . $$($(MULTILINGUAL) || echo $(TINY))
 
 test: install lint types
 	$(BIN)/python -m pytest -n 2
+
+# The documentation as site/index.html: the reference anew from the code, every link checked.
+docs: install
+	$(BIN)/python -m website
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lint: install
 	$(BIN)/ruff check .

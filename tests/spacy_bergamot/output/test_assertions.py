@@ -174,7 +174,7 @@ def test_code_of_the_user_is_imported_before_the_pipeline(saved: Path, tmp_path:
 
 
 def test_context_behind_the_linker(saved: Path):
-    pytest.importorskip("medspacy", reason="medspaCy wants an older spaCy: see docs/linking.md")
+    pytest.importorskip("medspacy", reason="medspaCy wants an older spaCy: see docs/howto/ner.md")
     import spacy
 
     nlp = spacy.load(saved)
