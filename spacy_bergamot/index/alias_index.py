@@ -129,7 +129,7 @@ class AliasIndex:
         base (AliasIndex | None): Index whose weights of 3-grams and means of languages are taken,
             so that scores of both compare.
         """
-        require_engine(engine)
+        require_engine(engine, settings)
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
             strings = write_strings(folder, table)
