@@ -11,3 +11,4 @@ class Errors(errors.Errors):
 
     B200 = "The engine '{engine}' has no setting '{name}'. It has: {known}."
     B201 = "There is no vector to build an index of. Give a knowledge base with at least one name."
+    B202 = "The setting {name} is {value}; it must be at least {least}."

@@ -3,6 +3,7 @@
 import inspect
 import json
 import math
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -89,6 +90,12 @@ class Engine(ABC):
         """Return the unit vectors of some rows, float32 (n, d)."""
 
 
+def require_at_least(name: str, value: int, least: int) -> None:
+    """Raise B202 unless a setting is as large as it has to be."""
+    if value < least:
+        raise BergamotError(Errors.B202, name=name, value=value, least=least)
+
+
 def check_queries(vectors: np.ndarray, dim: int) -> None:
     """Raise B021 unless vectors are finite, of the index's width and not zero."""
     if vectors.ndim != 2 or vectors.shape[1] != dim:
@@ -153,6 +160,19 @@ def read_facts(folder: Path) -> tuple[int, int, dict[str, Any]]:
     with readable(folder / _FACTS, "an engine's facts") as path:
         facts = json.loads(path.read_text(encoding="utf8"))
         return int(facts.pop("count")), int(facts.pop("dim")), facts
+
+
+@contextmanager
+def parts_folder(folder: Path, parts: Path | None) -> Iterator[Path]:
+    """Yield a folder for what a build makes on the way, which goes at the end unless it is given.
+
+    folder (Path): Where the engine is built. parts (Path | None): See `Engine.in_parts`.
+    """
+    own = folder / "parts.tmp"
+    try:
+        yield parts or own
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
 
 
 @contextmanager

@@ -52,9 +52,9 @@ class ExactEngine(Engine):
         size = max(1, min(_BLOCK, _SCORES // self.count))
         for start in range(0, len(vectors), size):
             scores = vectors[start : start + size] @ self.saved.T
-            top = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-            for rows, values in zip(top, np.take_along_axis(scores, top, axis=1), strict=True):
-                yield best_of(rows, values, k)
+            for of_one in scores:
+                rows = np.flatnonzero(of_one >= np.partition(of_one, -k)[-k])
+                yield best_of(rows, of_one[rows], k)
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
         return np.asarray(self.saved[rows])
