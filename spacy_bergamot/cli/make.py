@@ -45,7 +45,9 @@ def index_cli(
     max_length: Annotated[
         int | None, typer.Option(min=3, help="Tokens kept of a name; as the folder says, else 25")
     ] = None,
-    engine: Annotated[str, typer.Option(help="nmslib, usearch or exact")] = "nmslib",
+    engine: Annotated[
+        str, typer.Option(help="nmslib, usearch, faiss, sharded or exact")
+    ] = "nmslib",
     dtype: Annotated[
         str | None, typer.Option(help="Of usearch's vectors: bf16, f16, f32, or i8, the smallest")
     ] = None,

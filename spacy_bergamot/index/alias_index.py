@@ -129,13 +129,14 @@ class AliasIndex:
         progress (bool): Show how far it is.
         concepts (Path): Folder of the concept table; it is copied into the index.
         lm_fingerprint (str): What queries must be encoded with.
-        engine (str): "nmslib", "usearch" or "exact". settings (dict): Of the engine's `build`.
-        vectors (Path | None): Folder that keeps the vectors, so that a killed build goes on where
-            it was; None keeps none. dtype (str): Their type on disk, "float32" or "float16".
+        engine (str): One of `spacy_bergamot.index.engines`. settings (dict): Of its `build`.
+        vectors (Path | None): Folder that keeps the vectors and what an engine makes on the way,
+            so that a killed build goes on where it was; None keeps none.
+        dtype (str): Type of the vectors that are kept, "float32" or "float16".
         base (AliasIndex | None): Index whose weights of 3-grams and means of languages are taken,
             so that scores of both compare.
         """
-        require_engine(engine)
+        require_engine(engine, settings)
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
             strings = write_strings(folder, table)
@@ -153,8 +154,10 @@ class AliasIndex:
             logger.info("Building the %s index of %d vectors", engine, len(named))
             found: Vectors = open_store(store, plan)
             save_languages(folder, found, table, string_vectors)
-            build = engine_class(engine).build
-            build(folder / "engine", found, progress=progress, **(settings or {}))
+            made, more = engine_class(engine), dict(settings or {})
+            if made.in_parts and kept is not None:
+                more["parts"] = kept / "parts"
+            made.build(folder / "engine", found, progress=progress, **more)
             shutil.rmtree(folder / "vectors.tmp", ignore_errors=True)
             shutil.copytree(table.path, folder / "concepts")
             return write_manifest(

@@ -73,7 +73,7 @@ def build_pipeline(
         concept without a name, B090 for a name with a control character, B106 for a language that
         spaCy has not, else as `find_lm`, `place_lm`, `require_engine` and `ConceptTable.open`.
     """
-    require_engine(engine)
+    require_engine(engine, settings)
     is_new = nlp is None
     nlp = nlp or _blank(lang)
     with _on_disk(concepts, lang) as table, _lm_folder(lm) as source:

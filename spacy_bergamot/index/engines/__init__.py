@@ -1,21 +1,19 @@
 """Search engines over unit vectors: build into a folder, open, search by cosine.
 
-An engine is a class with a `name`, `build(folder, vectors, **settings)`, `open(folder, **settings)`
-`search(vectors, k)` and `vectors(rows)`; `ENGINES` finds it by name. One of another distribution is
-named in its entry points `spacy_bergamot_engines`.
+An engine is a subclass of `Engine`; `ENGINES` finds it by name. One that not everybody has the
+package for, or of another distribution, is named in entry points `spacy_bergamot_engines`.
 """
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 import catalogue
-import numpy as np
 
-from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.index.engines.common import Vectors
+from spacy_bergamot.index.engines.common import Engine, Vectors
 from spacy_bergamot.index.engines.exact import ExactEngine
 from spacy_bergamot.index.engines.nmslib import NmslibEngine
-from spacy_bergamot.index.engines.nmslib_file import import_nmslib
-from spacy_bergamot.index.engines.usearch import UsearchEngine, import_usearch
+from spacy_bergamot.index.engines.usearch import UsearchEngine
+from spacy_bergamot.index.errors import BergamotError, Errors
 
 __all__ = [
     "ENGINES",
@@ -33,22 +31,6 @@ ENGINES.register("nmslib", func=NmslibEngine)
 ENGINES.register("usearch", func=UsearchEngine)
 ENGINES.register("exact", func=ExactEngine)
 
-_PACKAGES = {"nmslib": import_nmslib, "usearch": import_usearch}
-
-
-class Engine(Protocol):
-    """What an alias index searches with."""
-
-    name: str
-
-    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows (int64) and cosines (float32), both (n, k), best first; -1 fills up."""
-        ...
-
-    def vectors(self, rows: np.ndarray) -> np.ndarray:
-        """Return the unit vectors of some rows, float32 (n, d)."""
-        ...
-
 
 def engine_class(name: str) -> Any:
     """Return an engine's class by name. RAISES (BergamotError): B020 if there is none."""
@@ -58,11 +40,11 @@ def engine_class(name: str) -> Any:
     return ENGINES.get(name)
 
 
-def require_engine(name: str) -> None:
-    """Raise unless an engine is known and its package can be imported.
+def require_engine(name: str, settings: Mapping[str, Any] | None = None) -> None:
+    """Raise unless an engine is known, has these settings, and its package can be imported.
 
-    RAISES (BergamotError): B020 for an unknown engine, B022 or B042 without its package.
+    settings (Mapping | None): Of the engine's `build`.
+    RAISES (BergamotError): B020 for an unknown engine, B022 or B042 without its package, B039 or
+        B200 for settings that it does not take.
     """
-    engine_class(name)
-    if name in _PACKAGES:
-        _PACKAGES[name]()
+    engine_class(name).require(settings or {})

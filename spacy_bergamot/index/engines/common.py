@@ -1,20 +1,25 @@
-"""What engines have in common: how vectors come, and the facts beside what was saved."""
+"""What engines have in common: the checks of a search, and the facts beside what was saved."""
 
+import inspect
 import json
 import math
-from collections.abc import Iterator
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.storage.preflight import cores
+from spacy_bergamot.index.errors import BergamotError, Errors
+from spacy_bergamot.storage.preflight import announce, cores
 
 _FACTS = "engine.json"
 _BUILD_BLOCK = 1 << 16
 _FEW = 10_000  # vectors that one thread links in seconds
 _HNSW_RATE = 3.2e-10  # seconds per core; docs/scale.md
+_NO_SETTINGS = ("folder", "vectors", "progress", "parts")
 
 
 class Vectors(Protocol):
@@ -23,6 +28,72 @@ class Vectors(Protocol):
     shape: Any
 
     def __getitem__(self, rows: Any, /) -> np.ndarray: ...
+
+
+class Engine(ABC):
+    """A search engine over unit vectors: what an alias index searches with.
+
+    A subclass has besides, as class methods:
+
+    - `build(folder, vectors, *, progress, **settings)`, which saves unit vectors, float32 (n, d),
+      so that they can be searched. B201 for no vectors at all.
+    - `open(folder, *, ef_search)`, which returns an engine. ef_search (int): Vectors that are
+      compared with a query, at least; an engine that compares all takes no notice of it.
+
+    count (int), dim (int): Number and width of the vectors.
+    """
+
+    name: ClassVar[str]
+    in_parts: ClassVar[bool] = False
+    """Whether `build` takes `parts` (Path | None), a folder for what is made on the way: a later
+    build of the same vectors with the same folder goes on with what is there."""
+
+    def __init__(self, *, count: int, dim: int) -> None:
+        self.count = count
+        self.dim = dim
+
+    @classmethod
+    def require(cls, settings: Mapping[str, Any]) -> None:
+        """Raise unless `build` takes these settings and the engine's package is installed.
+
+        RAISES (BergamotError): B200 for a setting that it has not.
+        """
+        known = [name for name in inspect.signature(cls.build).parameters  # type: ignore[attr-defined]
+                 if name not in _NO_SETTINGS]  # fmt: skip
+        for name in settings:
+            if name not in known:
+                choices = ", ".join(known) or "none"
+                raise BergamotError(Errors.B200, engine=cls.name, name=name, known=choices)
+
+    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows (int64) and cosines (float32), both (n, k), best first; -1 fills up.
+
+        vectors (np.ndarray): Unit vectors, float32 (n, d).
+        RAISES (BergamotError): B021 unless they are finite, of the index's width and not zero.
+        """
+        check_queries(vectors, self.dim)
+        rows = np.full((len(vectors), k), -1, dtype=np.int64)
+        scores = np.full((len(vectors), k), -1, dtype=np.float32)
+        if len(vectors):
+            found = self._nearest(vectors, min(k, self.count))
+            for number, (ids, cosines) in enumerate(found):
+                rows[number, : len(ids)] = ids
+                scores[number, : len(ids)] = cosines
+        return rows, scores
+
+    @abstractmethod
+    def _nearest(self, vectors: np.ndarray, k: int) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+        """Return rows and cosines for every query, best first; at most k, which are there."""
+
+    @abstractmethod
+    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        """Return the unit vectors of some rows, float32 (n, d)."""
+
+
+def require_at_least(name: str, value: int, least: int) -> None:
+    """Raise B202 unless a setting is as large as it has to be."""
+    if value < least:
+        raise BergamotError(Errors.B202, name=name, value=value, least=least)
 
 
 def check_queries(vectors: np.ndarray, dim: int) -> None:
@@ -34,6 +105,20 @@ def check_queries(vectors: np.ndarray, dim: int) -> None:
         raise BergamotError(Errors.B021, what="a zero or NaN vector", dim=dim)
 
 
+def best_of(rows: np.ndarray, cosines: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k best of a query's rows and cosines; of equal ones, the lower row first."""
+    order = np.lexsort([rows, -cosines])[:k]
+    return rows[order], cosines[order]
+
+
+def shape_of(vectors: Vectors) -> tuple[int, int]:
+    """Return number and width of vectors. RAISES (BergamotError): B201 if there is none."""
+    count, dim = vectors.shape
+    if not count:
+        raise BergamotError(Errors.B201)
+    return count, dim
+
+
 def build_threads(count: int, threads: int) -> int:
     """Return how many threads build a graph: for 0 one per core, or one where vectors are few."""
     return threads or (cores() if count > _FEW else 1)
@@ -43,6 +128,15 @@ def build_seconds(count: int, dim: int, m: int, ef_construction: int, threads: i
     """Estimate the time of a build: links sought by every vector grow with log n."""
     work = count * math.log2(count + 2) * dim * ef_construction * m**0.3
     return _HNSW_RATE * work / min(threads or cores(), cores())
+
+
+def announce_build(
+    folder: Path, count: int, *, size: int, seconds: float, memory: int | None = None
+) -> None:
+    """Say what building an index takes. size (int): Of its files, and of it in memory."""
+    memory = size if memory is None else memory
+    step = f"Building the index of {count} vectors"
+    announce(step, memory=memory, disk=size, folder=folder, seconds=seconds)
 
 
 def blocks(vectors: Vectors) -> Iterator[slice]:
@@ -58,13 +152,38 @@ def write_facts(folder: Path, shape: tuple[int, ...], **settings: Any) -> None:
     (folder / _FACTS).write_text(json.dumps(facts) + "\n", encoding="utf8")
 
 
-def read_facts(folder: Path) -> tuple[int, int]:
-    """Return number and width of vectors. RAISES (BergamotError): B002 if they are unreadable."""
-    path = folder / _FACTS
-    try:
+def read_facts(folder: Path) -> tuple[int, int, dict[str, Any]]:
+    """Return number and width of vectors, and the settings.
+
+    RAISES (BergamotError): B002 if they are unreadable.
+    """
+    with readable(folder / _FACTS, "an engine's facts") as path:
         facts = json.loads(path.read_text(encoding="utf8"))
-        return int(facts["count"]), int(facts["dim"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as reason:
-        raise BergamotError(
-            Errors.B002, path=path, what="an engine's facts", reason=reason
-        ) from None
+        return int(facts.pop("count")), int(facts.pop("dim")), facts
+
+
+@contextmanager
+def parts_folder(folder: Path, parts: Path | None) -> Iterator[Path]:
+    """Yield a folder for what a build makes on the way, which goes at the end unless it is given.
+
+    folder (Path): Where the engine is built. parts (Path | None): See `Engine.in_parts`.
+    """
+    own = folder / "parts.tmp"
+    try:
+        yield parts or own
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+
+
+@contextmanager
+def readable(path: Path, what: str) -> Iterator[Path]:
+    """Yield a path; raise B002 with it if the block cannot read what is there.
+
+    what (str): That it should be, with its article.
+    """
+    try:
+        yield path
+    except BergamotError:
+        raise
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError) as reason:
+        raise BergamotError(Errors.B002, path=path, what=what, reason=reason) from None

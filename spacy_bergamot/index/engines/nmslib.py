@@ -2,34 +2,37 @@
 
 import ctypes
 import logging
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.engines.common import (
+    Engine,
     Vectors,
+    announce_build,
     blocks,
     build_seconds,
     build_threads,
-    check_queries,
     read_facts,
+    readable,
+    shape_of,
     write_facts,
 )
 from spacy_bergamot.index.engines.nmslib_file import (
     check_graph,
+    import_nmslib,
     map_records,
     new_index,
     nmslib_build,
 )
-from spacy_bergamot.storage.preflight import announce
 
 logger = logging.getLogger(__name__)
 
 
-class NmslibEngine:
+class NmslibEngine(Engine):
     """Hierarchical navigable small world graph (Malkov and Yashunin 2018) of nmslib.
 
     nmslib resets efSearch on loading, answers queries of a wrong width, and matches NaN with
@@ -39,10 +42,15 @@ class NmslibEngine:
     name = "nmslib"
 
     def __init__(self, index: Any, path: Path, *, dim: int, count: int) -> None:
+        super().__init__(count=count, dim=dim)
         self.index = index
         self.path = path
-        self.dim = dim
-        self.count = count
+
+    @classmethod
+    def require(cls, settings: Mapping[str, Any]) -> None:
+        """As `Engine.require`; B022 without nmslib."""
+        import_nmslib()
+        super().require(settings)
 
     @classmethod
     def build(
@@ -62,15 +70,11 @@ class NmslibEngine:
         threads (int): 0 for one per core, or one for a small graph: threads that begin a graph
             together lose some of its nodes. It is the same on every run only with 1.
         """
-        count, dim = vectors.shape
+        count, dim = shape_of(vectors)
         threads = build_threads(count, threads)
-        announce(
-            f"Building the index of {count} vectors",
-            memory=2 * count * (4 * dim + 10 * m),
-            disk=count * (4 * dim + 10 * m),
-            folder=folder,
-            seconds=build_seconds(count, dim, m, ef_construction, threads),
-        )
+        size = count * (4 * dim + 10 * m)
+        seconds = build_seconds(count, dim, m, ef_construction, threads)
+        announce_build(folder, count, size=size, memory=2 * size, seconds=seconds)
         logger.info("Building with %s", nmslib_build())
         index = new_index()
         for rows in blocks(vectors):
@@ -86,30 +90,22 @@ class NmslibEngine:
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 100) -> "NmslibEngine":
         """Load the graph. ef_search (int): Candidates while searching."""
-        count, dim = read_facts(folder)
+        count, dim, _ = read_facts(folder)
         index = new_index()
-        path = folder / "hnsw.nmslib"
-        check_graph(path, count=count, dim=dim)
-        try:
-            index.loadIndex(str(path), load_data=False)
-        except (RuntimeError, ValueError, MemoryError) as reason:
-            # Freeing an index that was read in part crashes the process: let it live.
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(index))
-            raise BergamotError(
-                Errors.B002, path=path, what="an nmslib index", reason=reason
-            ) from None
+        with readable(folder / "hnsw.nmslib", "an nmslib index") as path:
+            check_graph(path, count=count, dim=dim)
+            try:
+                index.loadIndex(str(path), load_data=False)
+            except (RuntimeError, ValueError, MemoryError):
+                # Freeing an index that was read in part crashes the process: let it live.
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(index))
+                raise
         index.setQueryTimeParams({"efSearch": ef_search})
         return cls(index, path, dim=dim, count=count)
 
-    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        check_queries(vectors, self.dim)
-        rows = np.full((len(vectors), k), -1, dtype=np.int64)
-        scores = np.full((len(vectors), k), -1, dtype=np.float32)
-        found = self.index.knnQueryBatch(vectors, k=min(k, self.count), num_threads=1)
-        for number, (ids, distances) in enumerate(found):
-            rows[number, : len(ids)] = ids
-            scores[number, : len(ids)] = 1 - distances
-        return rows, scores
+    def _nearest(self, vectors: np.ndarray, k: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for rows, distances in self.index.knnQueryBatch(vectors, k=k, num_threads=1):
+            yield rows, 1 - distances
 
     @cached_property
     def records(self) -> np.ndarray:

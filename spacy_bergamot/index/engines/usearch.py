@@ -1,26 +1,29 @@
 """The engine of a small index: usearch's graph, memory-mapped."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.engines.common import (
+    Engine,
     Vectors,
+    announce_build,
     blocks,
     build_seconds,
     build_threads,
-    check_queries,
     read_facts,
+    readable,
+    shape_of,
     write_facts,
 )
-from spacy_bergamot.storage.preflight import announce
+from spacy_bergamot.index.errors import BergamotError, Errors
 
 _USEARCH_BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
 
 
-class UsearchEngine:
+class UsearchEngine(Engine):
     """The same kind of graph by usearch: half precision, and memory-mapped.
 
     Many processes share one copy, and opening costs nothing.
@@ -29,9 +32,17 @@ class UsearchEngine:
     name = "usearch"
 
     def __init__(self, index: Any, *, dim: int, count: int) -> None:
+        super().__init__(count=count, dim=dim)
         self.index = index
-        self.dim = dim
-        self.count = count
+
+    @classmethod
+    def require(cls, settings: Mapping[str, Any]) -> None:
+        """As `Engine.require`; B039 for an unknown dtype, B042 without usearch."""
+        import_usearch()
+        super().require(settings)
+        dtype = settings.get("dtype", "f32")
+        if dtype not in _USEARCH_BYTES:
+            raise BergamotError(Errors.B039, value=dtype, choices=", ".join(_USEARCH_BYTES))
 
     @classmethod
     def build(
@@ -55,18 +66,12 @@ class UsearchEngine:
         """
         from tqdm import tqdm
 
-        if dtype not in _USEARCH_BYTES:
-            raise BergamotError(Errors.B039, value=dtype, choices=", ".join(_USEARCH_BYTES))
-        count, dim = vectors.shape
+        cls.require({"dtype": dtype})
+        count, dim = shape_of(vectors)
         threads = build_threads(count, threads)
-        width = _USEARCH_BYTES[dtype]
-        announce(
-            f"Building the index of {count} vectors",
-            memory=count * (width * dim + 10 * m),
-            disk=count * (width * dim + 10 * m),
-            folder=folder,
-            seconds=build_seconds(count, dim, m, ef_construction, threads) / 2,
-        )
+        size = count * (_USEARCH_BYTES[dtype] * dim + 10 * m)
+        seconds = build_seconds(count, dim, m, ef_construction, threads) / 2
+        announce_build(folder, count, size=size, seconds=seconds)
         index = import_usearch().Index(
             ndim=dim, metric="cos", dtype=dtype, connectivity=m, expansion_add=ef_construction
         )
@@ -84,29 +89,23 @@ class UsearchEngine:
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 100) -> "UsearchEngine":
         """Map the graph. ef_search (int): Candidates while searching."""
-        count, dim = read_facts(folder)
-        path = folder / "hnsw.usearch"
-        try:
+        count, dim, _ = read_facts(folder)
+        with readable(folder / "hnsw.usearch", "a usearch index") as path:
             index = import_usearch().Index.restore(str(path), view=True)
-        except (RuntimeError, ValueError) as reason:
-            raise BergamotError(
-                Errors.B002, path=path, what="a usearch index", reason=reason
-            ) from None
+            if (len(index), index.ndim) != (count, dim):
+                raise ValueError(f"it does not hold {count} vectors of width {dim}")
         index.expansion_search = ef_search
         return cls(index, dim=dim, count=count)
 
-    def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        check_queries(vectors, self.dim)
-        rows = np.full((len(vectors), k), -1, dtype=np.int64)
-        scores = np.full((len(vectors), k), -1, dtype=np.float32)
+    def _nearest(self, vectors: np.ndarray, k: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         eight = self.index.dtype == import_usearch().ScalarKind.I8
-        for number, asked in enumerate(to_8_bits(vectors) if eight else vectors):
-            found = self.index.search(asked, min(k, self.count), threads=1)
-            rows[number, : len(found)] = found.keys
-            scores[number, : len(found)] = 1 - found.distances
-        return rows, scores
+        for asked in to_8_bits(vectors) if eight else vectors:
+            found = self.index.search(asked, k, threads=1)
+            yield found.keys, 1 - found.distances
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
+        if not len(rows):  # which usearch answers by nothing
+            return np.empty((0, self.dim), dtype=np.float32)
         found = np.asarray(self.index.get(rows.astype(np.uint64), "f32"), dtype=np.float32)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 

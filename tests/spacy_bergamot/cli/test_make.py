@@ -33,7 +33,7 @@ def invoke(*arguments: object, status: int = 0) -> str:
         ("file", [], "B101"),
         ("file/below", [], "B007"),
         ("p", ["--lang", "klingon"], "B106"),
-        ("p", ["--engine", "faiss"], "B0[24]"),
+        ("p", ["--engine", "annoy"], "B020"),
         ("p", ["--pipeline", "nope"], "B046"),
         ("p", ["--pipeline", "file"], "B046"),
     ],

@@ -110,3 +110,26 @@ def test_a_failed_build_leaves_nothing_behind(concepts, tmp_path, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         AliasIndex.build(tmp_path / "index", concepts, encoder, lm_fingerprint="x")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("engine", ["faiss", "sharded"])
+def test_what_an_engine_made_on_the_way_is_kept_beside_the_vectors(
+    concepts: Path, lm: Path, tmp_path: Path, engine: str
+):
+    if engine == "faiss":
+        pytest.importorskip("faiss", reason="faiss-cpu is not installed")
+    encoder, kept = TextEncoder.open(lm), tmp_path / "vectors"
+    facts = {"lm_fingerprint": fingerprint(lm), "engine": engine}
+    AliasIndex.build(tmp_path / "a", concepts, encoder, **facts, vectors=kept)
+    times = {path: path.stat().st_mtime_ns for path in kept.rglob("parts/**/*")}
+    assert times
+    AliasIndex.build(tmp_path / "b", concepts, encoder, **facts, vectors=kept)
+    assert {path: path.stat().st_mtime_ns for path in kept.rglob("parts/**/*")} == times
+    AliasIndex.build(tmp_path / "c", concepts, encoder, **facts)
+    indexes = [AliasIndex.open(tmp_path / name) for name in "abc"]
+    vectors = indexes[0].engine.vectors(np.arange(indexes[0].vectors))
+    for index in indexes:
+        rows, scores = index.search(vectors, 1)
+        np.testing.assert_array_equal(rows[:, 0], np.arange(len(vectors)))
+        np.testing.assert_allclose(scores[:, 0], 1, atol=1e-3)
+    assert not list((tmp_path / "c").rglob("parts*"))

@@ -49,7 +49,7 @@ def test_twice_the_threads_take_half_the_time_while_there_are_cores(monkeypatch)
 
 def test_facts_come_back(tmp_path: Path):
     write_facts(tmp_path, (7, 3), m=16)
-    assert read_facts(tmp_path) == (7, 3)
+    assert read_facts(tmp_path) == (7, 3, {"m": 16})
     assert json.loads((tmp_path / "engine.json").read_text())["m"] == 16
 
 

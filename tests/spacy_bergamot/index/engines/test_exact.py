@@ -27,6 +27,8 @@ def test_the_best_are_those_of_a_full_sort(seed: int, count: int, queries: int, 
     ties = scores[:, : here - 1] == scores[:, 1:here]
     assert (rows[:, : here - 1] < rows[:, 1:here])[ties].all()
     assert (rows[:, here:] == -1).all()
+    order = np.argsort(-products, axis=1, kind="stable")  # of equal ones, the lower row
+    np.testing.assert_array_equal(rows[:, :here], order[:, :here])
 
 
 def test_vectors_come_back_from_disk(vectors: np.ndarray, tmp_path: Path):
