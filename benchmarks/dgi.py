@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from spacy_bergamot.encoder.text_encoder import TextEncoder, pad_tokens, pool
+from spacy_bergamot.encoder.padded import pad_tokens, pool
+from spacy_bergamot.encoder.text_encoder import TextEncoder
 from training.bergamot.batches import BatchMaker, BatchSettings
 from training.bergamot.graph_encoders import make_gatv2
 from training.bergamot.model import BergamotModel

@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from spacy_bergamot.encoder.text_encoder import TextEncoder, pool
+from spacy_bergamot.encoder.padded import pool
+from spacy_bergamot.encoder.text_encoder import TextEncoder
 from spacy_bergamot.text import normalize
 
 

@@ -20,13 +20,9 @@ ROOMS += ["pipeline", "output", "annotate", "serve", "cli"]
 KB_IMPORT = ROOT / "spacy_bergamot/kb_import"
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 ROOMS_TESTED_TOGETHER = ("annotate", "serve", "linking/llm", "kb_import/ontology")
-TESTED_TOGETHER = [
-    # in tests/training/rerank
+TESTED_TOGETHER = [  # in tests/training/rerank, and with the rooms that they start
     "linking/features.py", "linking/learned_mix.py", "linking/profiles.py", "cli/rerank.py",
-    # with the rooms that they start
     "cli/annotate.py", "cli/serve.py", "cli/mcp.py", "cli/listening.py",
-    # by all that they are a part of
-    "encoder/runs.py", "kb_import/lines.py", "kb_import/progress.py",
 ]  # fmt: skip
 CODE = [*PACKAGE, *sorted((ROOT / "training").rglob("*.py"))]
 
