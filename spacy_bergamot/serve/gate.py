@@ -20,7 +20,7 @@ from spacy_bergamot.serve.metrics import Metrics
 from spacy_bergamot.serve.refusals import Refused
 from spacy_bergamot.serve.service import place
 
-_CLOSED = ("/v1/", "/metrics", "/reconcile", "/mcp", "/api/")
+_CLOSED = ("/v1/", "/metrics", "/reconcile", "/mcp", "/api/", "/inception/")
 """Beginnings of the paths that need a key, if there is one."""
 
 _HEADERS = {
