@@ -10,6 +10,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.kb_import.ontology.cli import import_cli
 from training.ablation.cli import ablation_cli
 from training.base import base_cli
+from training.benchmark.cli import benchmark_cli
 from training.bergamot.cli import train_cli
 from training.card.cli import card_cli
 from training.corpora.cli import corpus_cli
@@ -46,6 +47,9 @@ app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown
 app.command(
     "ablation", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
 )(ablation_cli)
+app.command(
+    "benchmark", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)(benchmark_cli)
 app.command("corpus")(corpus_cli)
 app.command("silver")(silver_cli)
 app.command("finder")(finder_cli)

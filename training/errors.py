@@ -154,6 +154,17 @@ class Errors(KbErrors):
         "{name}: the server's answer has a {what} that makes no sense. Try again later, and look "
         "whether a proxy changes answers."
     )
+    T280 = "{path} sets {name}, which is no setting of a benchmark. Choose among: {choices}."
+    T281 = (
+        "{path} is there, and no benchmark made it. Give another folder with --paths.output, or "
+        "remove it."
+    )
+    T282 = (
+        "The corpus of {sets} is not at {path}. It is to be had from {home}; give its folder with "
+        "--paths.corpus. It is read in the form: {form} (docs/corpora.md)."
+    )
+    T283 = "{path} has no mention of {globs}. Correct sets, parts and labels of the corpus."
+    T284 = "`python -m {command}` ended with status {status}:\n{end}"
     T295 = (
         "No gold mention of {path} has one of the labels {labels}; it has: {found}. Give others "
         "with --gold-labels."

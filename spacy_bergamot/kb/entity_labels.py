@@ -31,9 +31,14 @@ def types_of_label(label: str) -> frozenset[str]:
     """Return the semantic types and groups that a label stands for, none if it is unknown.
 
     label (str): In any case, with spaces, `-` or `_` between words. A semantic type (T047) stands
-        for itself and all below it, a semantic group (DISO) for itself.
+        for itself and all below it, a semantic group (DISO) for itself; several types are joined
+        by commas.
     """
-    known = label.upper().replace("-", "_").replace(" ", "_")
+    return frozenset().union(*map(_types_of_one, label.split(",")))
+
+
+def _types_of_one(label: str) -> frozenset[str]:
+    known = label.strip().upper().replace("-", "_").replace(" ", "_")
     if known in GROUP_NAMES or known in {one.tui for one in semantic_types()}:
         return with_types_below([known])
     return entity_labels().get(known, frozenset())

@@ -3,7 +3,7 @@
 import pytest
 
 from spacy_bergamot.kb.entity_labels import entity_labels, never_clinical, types_of_label
-from spacy_bergamot.kb.semantic_types import GROUP_NAMES, semantic_types
+from spacy_bergamot.kb.semantic_types import GROUP_NAMES, semantic_types, with_types_below
 
 
 def test_every_label_stands_for_types_and_groups_that_there_are() -> None:
@@ -24,6 +24,7 @@ def test_every_label_stands_for_types_and_groups_that_there_are() -> None:
         ("gene or gene-product", {"GENE", "CHEM"}),
         ("DISO", {"DISO"}),
         ("T047", {"T047", "T048", "T191"}),
+        ("T116,T123", {"T116"} | with_types_below(["T123"])),
         ("ORG", set()),
         ("ENTITY", set()),
         ("", set()),
