@@ -176,7 +176,14 @@ class _Benchmark:
         choices = Choices(golds=self.golds, out_of_kb="miss", k=self.k)
         table = ConceptTable.open(self._linker(systems[CANDIDATES]).parts.index.table.path)
         size = {"names": table.aliases.num_rows, "concepts": len(table)}
-        facts = {"dictionary": size, "skipped": read.facts["counts"], "links": links}
+        facts = {
+            "dictionary": size,
+            "skipped": read.facts["counts"],
+            "lms": {},  # what the report shows of language models by themselves
+            "pipelines": {},
+            "precision": self.config["index"]["precision"],
+            "links": links,
+        }
         whole = {"full": [True] * len(queries)}
         ranked = ((name, ranked_of(of)) for name, of in found.items())
         write(path, queries, whole, ranked, choices, facts)

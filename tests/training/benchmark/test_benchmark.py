@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 from confection import Config
+from typer.testing import CliRunner
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.linking.mention import Mention
 from tests.spacy_bergamot.conftest import write_lm
 from tests.spacy_bergamot.factories import candidate
+from training.__main__ import app
 from training.benchmark.config import BASE, read_config
 from training.benchmark.corpora import read_part, set_of
 from training.benchmark.ranking import link_scores
@@ -77,6 +79,10 @@ def test_the_sample_is_run_once_and_goes_on_where_something_changed(run, lm, tmp
     theirs = [of for of in report["published"] if of["system"] == "TF-IDF"]
     assert {of["metric"]: of["value"] for of in theirs if "table" in of}["acc@64"] == 72.0
     assert theirs[0]["ours"]["candidates"] is not None
+
+    words = ["evaluate-report", str(tmp_path / "out/results"), str(tmp_path / "report.html")]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert "QUAERO EMEA" in (tmp_path / "report.html").read_text("utf8")
 
     again = run(SAMPLE, "--paths.lm", lm)
     assert json.loads((tmp_path / "out/metrics.json").read_text("utf8"))["done"] == []
