@@ -28,6 +28,7 @@ from training.report import report_cli
 from training.rerank.cli import rerank_cli
 from training.shrink.cli import shrink_cli
 from training.tasks.cli import app as tasks
+from training.translate.cli import translate_cli
 
 app = typer.Typer(
     help="Make a BERGAMOT language model: preprocess, train, encode, evaluate.",
@@ -51,6 +52,7 @@ app.command(
     "benchmark", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
 )(benchmark_cli)
 app.command("corpus")(corpus_cli)
+app.command("translate")(translate_cli)
 app.command("silver")(silver_cli)
 app.command("finder")(finder_cli)
 app.command("encode")(encode_cli)

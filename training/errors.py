@@ -165,6 +165,16 @@ class Errors(KbErrors):
     )
     T283 = "{path} has no mention of {globs}. Correct sets, parts and labels of the corpus."
     T284 = "`python -m {command}` ended with status {status}:\n{end}"
+    T285 = "{value} is no translator: {reason}. Give hf:FOLDER or module:function."
+    T286 = (
+        "The model in {path} knows no language '{value}'; it knows: {known}. Give another, or "
+        "another model."
+    )
+    T287 = (
+        "The translator was given {asked} texts and gave {found}. It must take a list of texts "
+        "and return one of as many."
+    )
+    T288 = "{what} is '{value}'. Choose one of: {choices}."
     T295 = (
         "No gold mention of {path} has one of the labels {labels}; it has: {found}. Give others "
         "with --gold-labels."
