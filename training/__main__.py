@@ -22,6 +22,7 @@ from training.evaluate.links_cli import evaluate_links_cli
 from training.evaluate.report.cli import evaluate_report_cli
 from training.finder.cli import finder_cli, silver_cli
 from training.kb import kb_cli
+from training.mentions import mentions_cli
 from training.pairs import export_pairs_cli, pairs_cli
 from training.preprocess.cli import preprocess_cli
 from training.report import report_cli
@@ -64,6 +65,7 @@ app.command("card")(card_cli)
 app.command("pairs")(pairs_cli)
 app.command("export-pairs")(export_pairs_cli)
 app.command("report")(report_cli)
+app.command("mentions")(mentions_cli)
 app.command("rerank")(rerank_cli)
 app.add_typer(tasks, name="tasks")
 

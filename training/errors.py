@@ -175,6 +175,11 @@ class Errors(KbErrors):
         "and return one of as many."
     )
     T288 = "{what} is '{value}'. Choose one of: {choices}."
+    T289 = (
+        "No definition in {path} has a name of a related concept. Give a pipeline whose knowledge "
+        "base has definitions and relations."
+    )
+    T291 = "The pipeline has no bergamot_mentions, only: {pipes}. Add one: it finds the names."
     T295 = (
         "No gold mention of {path} has one of the labels {labels}; it has: {found}. Give others "
         "with --gold-labels."
