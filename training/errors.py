@@ -180,6 +180,7 @@ class Errors(KbErrors):
         "base has definitions and relations."
     )
     T291 = "The pipeline has no bergamot_mentions, only: {pipes}. Add one: it finds the names."
+    T292 = "{path} does not say {name}. Begin with one of configs/benchmark, or set --{name}."
     T295 = (
         "No gold mention of {path} has one of the labels {labels}; it has: {found}. Give others "
         "with --gold-labels."

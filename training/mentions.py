@@ -5,7 +5,7 @@ this one: so a homonym has a text that tells its meanings apart, without an anno
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,7 +99,7 @@ def _definitions(kb: KnowledgeBase, seed: int) -> Iterator[tuple[str, str]]:
 
 
 def _meant(
-    spans: "tuple[Span, ...]", concept_id: str, kb: KnowledgeBase
+    spans: "Sequence[Span]", concept_id: str, kb: KnowledgeBase
 ) -> Iterator[tuple["Span", str, bool]]:
     """Yield the names of just one related concept, which it is, and whether others have the name.
 

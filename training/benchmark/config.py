@@ -19,7 +19,8 @@ def read_config(path: Path, overrides: dict[str, Any]) -> Config:
 
     path (Path): The config.
     overrides (dict[str, Any]): Settings by their dotted names.
-    RAISES (BergamotError): T156 for an unreadable file, T280 for a setting that the base lacks.
+    RAISES (BergamotError): T156 for an unreadable file, T280 for a setting that the base lacks,
+        T292 for one that is missing.
     """
     try:
         base = Config().from_disk(BASE, interpolate=False)
@@ -28,13 +29,18 @@ def read_config(path: Path, overrides: dict[str, Any]) -> Config:
         for name, value in overrides.items():
             _check(_nested(name, value), base, path)
             made = made.merge(_nested(name, value), remove_extra=False)
-        return base.merge(made, remove_extra=False).interpolate()
+        whole = base.merge(made, remove_extra=False).interpolate()
     except BergamotError:
         raise
     except (OSError, ValueError, configparser.Error) as reason:
         line = re.search(r"\[line\s+(\d+)\]", str(reason))
         place = f"{path}:{line[1]}" if line else path
         raise BergamotError(Errors.T156, path=place, reason=reason) from None
+    for name in ("paths.output", "paths.corpus", "corpus.home", "corpus.sets"):
+        section, _, key = name.partition(".")
+        if not whole[section][key]:
+            raise BergamotError(Errors.T292, path=path, name=name)
+    return whole
 
 
 def _nested(name: str, value: Any) -> Config:

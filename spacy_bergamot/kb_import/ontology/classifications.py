@@ -7,7 +7,6 @@ has a header.
 
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import IO
 
 from spacy_bergamot.inputs import Malformed, decoded_lines
@@ -40,7 +39,7 @@ def read_classification(stream: IO[bytes], where: str, records: Records) -> bool
 
     RAISES (BergamotError): T116 for a file that is not UTF-8.
     """
-    found = _FILE.search(Path(where).name)
+    found = _FILE.match(re.split(r"[/\\:]", where)[-1])  # a member stands behind its archive's name
     if found is None:
         return False
     name, year, alphabet, table = (part.lower() for part in found.groups(""))

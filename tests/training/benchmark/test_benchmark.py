@@ -173,7 +173,10 @@ def test_every_config_is_of_published_sets_and_known_forms(path: Path):
 
 
 def test_the_base_is_no_benchmark():
-    assert Config().from_disk(BASE)["paths"]["output"] is None
+    with pytest.raises(BergamotError, match=r"T292.*paths\.output"):
+        read_config(BASE, {})
+    with pytest.raises(BergamotError, match=r"T292.*corpus\.home"):
+        read_config(BASE, {"paths.output": "o", "paths.corpus": "c"})
 
 
 def test_folds_hold_one_part_back(tmp_path: Path, corpus: Path, pipeline: Path):

@@ -1,5 +1,6 @@
 """Invented classifications in their publishers' forms: text files, ClaML and ATC's table."""
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,17 @@ def test_ops_is_read_as_icd_is(tmp_path: Path):
         "5-01...5-05": "5",
     }  # fmt: skip
     assert table["OPS:5-010.0"].types == ["T061"]
+
+
+def test_an_archive_is_read_as_it_is_published(tmp_path: Path):
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "ops2031syst-meta.zip", "w") as archive:
+        for name, text in OPS.items():
+            archive.writestr(name, text)
+        archive.writestr("Liesmich.txt", "Bitte lesen.")
+    table_of([folder], tmp_path / "kb")
+    assert len(ConceptTable.open(tmp_path / "kb")) == 6
 
 
 def test_icd_10_of_the_who_is_english(tmp_path: Path):
