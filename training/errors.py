@@ -154,7 +154,10 @@ class Errors(KbErrors):
         "{name}: the server's answer has a {what} that makes no sense. Try again later, and look "
         "whether a proxy changes answers."
     )
-    T280 = "{path} sets {name}, which is no setting of a benchmark. Choose among: {choices}."
+    T280 = (
+        "{path}, or an option beside it, sets {name}, which is no setting of a benchmark. Choose "
+        "among: {choices}."
+    )
     T281 = (
         "{path} is there, and no benchmark made it. Give another folder with --paths.output, or "
         "remove it."

@@ -92,8 +92,8 @@ class _Benchmark:
             pipeline = find_pipeline(self.paths["pipeline"])
             linker, _ = linker_of(load_pipeline(str(pipeline)))
             return linker.parts.index.table.path, pipeline
+        lm = find_lm(self.paths["lm"])  # before hours of work
         concepts = self._concepts(Path(self.paths["kb"]))
-        lm = find_lm(self.paths["lm"])
         settings = {key: value for key, value in self.config["linker"].items() if value is not None}
         index = dict(self.config["index"])
         pipeline = self.steps.run(

@@ -148,6 +148,11 @@ def test_what_cannot_be_run_says_why(run, pipeline, corpus, overrides, code):
         raise made.exception
 
 
+def test_a_missing_language_model_is_said_before_the_work_begins(run, tmp_path: Path):
+    assert isinstance(run(SAMPLE, "--paths.lm", tmp_path / "none").exception, BergamotError)
+    assert not (tmp_path / "out").exists()
+
+
 def test_what_no_benchmark_made_stays(run, pipeline, corpus, tmp_path: Path):
     (tmp_path / "out/test").mkdir(parents=True)
     made = run(HOMONYMS, "--paths.pipeline", pipeline, "--paths.corpus", corpus.parent)
