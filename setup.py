@@ -58,7 +58,7 @@ setup(
     packages=find_packages(include=["spacy_bergamot", "spacy_bergamot.*"]),
     package_data={
         "spacy_bergamot": ["py.typed"],
-        "spacy_bergamot.kb": ["semantic_types.tsv"],
+        "spacy_bergamot.kb": ["*.tsv"],
         "spacy_bergamot.output": ["templates/*"],
         "spacy_bergamot.mentions": ["word_pieces.txt.xz"],
         "spacy_bergamot.serve": ["page/*"],

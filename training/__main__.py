@@ -10,6 +10,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.kb_import.ontology.cli import import_cli
 from training.ablation.cli import ablation_cli
 from training.base import base_cli
+from training.benchmark.cli import benchmark_cli
 from training.bergamot.cli import train_cli
 from training.card.cli import card_cli
 from training.corpora.cli import corpus_cli
@@ -21,12 +22,14 @@ from training.evaluate.links_cli import evaluate_links_cli
 from training.evaluate.report.cli import evaluate_report_cli
 from training.finder.cli import finder_cli, silver_cli
 from training.kb import kb_cli
+from training.mentions import mentions_cli
 from training.pairs import export_pairs_cli, pairs_cli
 from training.preprocess.cli import preprocess_cli
 from training.report import report_cli
 from training.rerank.cli import rerank_cli
 from training.shrink.cli import shrink_cli
 from training.tasks.cli import app as tasks
+from training.translate.cli import translate_cli
 
 app = typer.Typer(
     help="Make a BERGAMOT language model: preprocess, train, encode, evaluate.",
@@ -46,7 +49,11 @@ app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown
 app.command(
     "ablation", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
 )(ablation_cli)
+app.command(
+    "benchmark", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)(benchmark_cli)
 app.command("corpus")(corpus_cli)
+app.command("translate")(translate_cli)
 app.command("silver")(silver_cli)
 app.command("finder")(finder_cli)
 app.command("encode")(encode_cli)
@@ -58,6 +65,7 @@ app.command("card")(card_cli)
 app.command("pairs")(pairs_cli)
 app.command("export-pairs")(export_pairs_cli)
 app.command("report")(report_cli)
+app.command("mentions")(mentions_cli)
 app.command("rerank")(rerank_cli)
 app.add_typer(tasks, name="tasks")
 

@@ -154,6 +154,36 @@ class Errors(KbErrors):
         "{name}: the server's answer has a {what} that makes no sense. Try again later, and look "
         "whether a proxy changes answers."
     )
+    T280 = (
+        "{path}, or an option beside it, sets {name}, which is no setting of a benchmark. Choose "
+        "among: {choices}."
+    )
+    T281 = (
+        "{path} is there, and no benchmark made it. Give another folder with --paths.output, or "
+        "remove it."
+    )
+    T282 = (
+        "The corpus of {sets} is not at {path}. It is to be had from {home}; give its folder with "
+        "--paths.corpus. It is read in the form: {form} (docs/corpora.md)."
+    )
+    T283 = "{path} has no mention of {globs}. Correct sets, parts and labels of the corpus."
+    T284 = "`python -m {command}` ended with status {status}:\n{end}"
+    T285 = "{value} is no translator: {reason}. Give hf:FOLDER or module:function."
+    T286 = (
+        "The model in {path} knows no language '{value}'; it knows: {known}. Give another, or "
+        "another model."
+    )
+    T287 = (
+        "The translator was given {asked} texts and gave {found}. It must take a list of texts "
+        "and return one of as many."
+    )
+    T288 = "{what} is '{value}'. Choose one of: {choices}."
+    T289 = (
+        "No definition in {path} has a name of a related concept. Give a pipeline whose knowledge "
+        "base has definitions and relations."
+    )
+    T291 = "The pipeline has no bergamot_mentions, only: {pipes}. Add one: it finds the names."
+    T292 = "{path} does not say {name}. Begin with one of configs/benchmark, or set --{name}."
     T295 = (
         "No gold mention of {path} has one of the labels {labels}; it has: {found}. Give others "
         "with --gold-labels."

@@ -24,10 +24,10 @@ def kb_cli(
 ) -> None:
     """Make a concept table: what `index` wants.
 
-    Reads UMLS's RRF, OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, and custom
-    .csv, .tsv and .jsonl with id, name and optionally language, synonyms, abbreviations, term_type,
-    suppress, type, parents, xrefs, definition, source and code. It needs the extra
-    `kb`: pip install "spacy_bergamot[kb]".
+    Reads UMLS's RRF, OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, ClaML,
+    the text files of ICD-10-GM, OPS and ICD-10, ATC, and custom .csv, .tsv and .jsonl with id, name
+    and optionally language, synonyms, abbreviations, term_type, suppress, type, parents, xrefs,
+    definition, source and code. It needs the extra `kb`: pip install "spacy_bergamot[kb]".
     """
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     with explained():

@@ -1,6 +1,7 @@
 """The UMLS Semantic Network's types, their groups and their tree, with scispaCy's names for it."""
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -51,6 +52,27 @@ def semantic_types() -> tuple[SemanticType, ...]:
         rows = csv.reader(stream, delimiter="\t")
         next(rows)
         return tuple(SemanticType(*row) for row in rows)
+
+
+def with_types_below(types: Iterable[str]) -> frozenset[str]:
+    """Return semantic types and all that lie below them in the tree.
+
+    types (Iterable[str]): Ids of semantic types; semantic groups stay as they are.
+    """
+    return frozenset().union(*map(_with_below, types))
+
+
+@cache
+def _with_below(given: str) -> frozenset[str]:
+    tops = {one.tree_number for one in semantic_types() if one.tui == given}
+    below = (one.tui for one in semantic_types() if tops & _upwards(one.tree_number))
+    return frozenset({given, *below})
+
+
+def _upwards(number: str) -> set[str]:
+    """Return a tree number and those above it: A1.2, A1 and A."""
+    parts = number[1:].split(".")
+    return {number[0] + ".".join(parts[:length]) for length in range(len(parts) + 1)}
 
 
 class SemanticTypeTree:

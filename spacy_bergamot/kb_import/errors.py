@@ -26,10 +26,15 @@ class Errors(metaclass=Coded):
     T116 = "{path} cannot be read as {what}: {reason}. Mend or download the file again."
     T117 = "{path} does not exist. Give a file, or a folder of ontologies and tables."
     T118 = (
-        "No name came from {path}: {files}. It reads OBO, OBO graphs (.json), Orphadata (.xml), "
-        "JSONL, and .tsv or .csv with a header of Babelon, SSSOM, or id and name; also packed."
+        "No name came from {path}: {files}. It reads OBO, OBO graphs (.json), Orphadata and "
+        "ClaML (.xml), JSONL, icd10gm2025syst_kodes.txt and its like, and .tsv or .csv with a "
+        "header of Babelon, SSSOM, ATC, or id and name; also packed."
     )
     T128 = "{path} has no column {column} in line 1; it has: {columns}. Correct the header."
+    T158 = (
+        "{path} declares the entity '{name}', and a few of them can fill the memory. Give the file "
+        "without its DOCTYPE's declarations."
+    )
     T205 = "The Python package '{package}' is not installed. Try: pip install {pip_name}"
     T238 = (
         "{path} unpacks to more than {most} MiB, so it is damaged or meant to fill the memory. "

@@ -7,7 +7,7 @@ __all__ = ["BergamotError", "Errors", "Warnings"]
 
 
 class Errors(errors.Errors):
-    """B146 to B149 and B180 to B185: re-ranking. The codes of the package as well."""
+    """B146 to B149, B180 to B185: re-ranking; B190: filters. The codes of the package as well."""
 
     B146 = (
         "The reranker of '{name}' was trained, and its files are missing. Give them in "
@@ -46,6 +46,10 @@ class Errors(errors.Errors):
     B185 = (
         "{path} cannot keep the answers of the language model: {reason}. Remove it, or give "
         "another cache_path."
+    )
+    B190 = (
+        "types_by_label is '{value}'. Give semantic types or groups by label, such as "
+        '{{"DISEASE": ["DISO"]}}, or "{known}" for the labels of common NER models.'
     )
 
 

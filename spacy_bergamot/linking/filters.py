@@ -1,14 +1,19 @@
 """Which concepts and aliases may be proposed, decided before the top k."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 
-from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.entity_labels import types_of_label
+from spacy_bergamot.kb.semantic_types import with_types_below
+from spacy_bergamot.linking.errors import BergamotError, Errors
+
+COMMON = "common"
+"""`types_by_label` of common NER models and corpora."""
 
 _SHOWN = 40
 
@@ -21,18 +26,37 @@ class CandidateFilter:
     semantic_groups (tuple[str, ...]): Of concepts, such as DISO.
     languages (tuple[str, ...]): Of aliases, as GER or de.
     sources (tuple[str, ...]): Of aliases: vocabularies of the knowledge base, such as HPO.
-    types_by_label (dict[str, list[str]]): For an entity label, semantic types (TUI) or groups.
+    types_by_label (dict[str, list[str]] | str): For an entity label, semantic types (TUI) or
+        groups; "common" takes those that the labels of common NER models and corpora stand for.
     concepts (tuple[str, ...]): Concept ids.
     descendants_of (tuple[str, ...]): Concept ids; they and what lies below them are allowed.
+    expand_types (bool): A semantic type stands for all below it in the Semantic Network too.
+
+    RAISES (BergamotError): B190 for a name of `types_by_label` that is not known.
     """
 
     semantic_types: tuple[str, ...] = ()
     semantic_groups: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
-    types_by_label: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    types_by_label: Mapping[str, Sequence[str]] | str = field(default_factory=dict)
     concepts: tuple[str, ...] = ()
     descendants_of: tuple[str, ...] = ()
+    expand_types: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.types_by_label, str) and self.types_by_label != COMMON:
+            raise BergamotError(Errors.B190, value=self.types_by_label, known=COMMON)
+
+    def types_of(self, label: str) -> frozenset[str]:
+        """Return the semantic types and groups that a label allows, none if it allows all."""
+        if isinstance(self.types_by_label, str):
+            return types_of_label(label)
+        return self.expanded(self.types_by_label.get(label, ()))
+
+    def expanded(self, types: Sequence[str]) -> frozenset[str]:
+        """Return what semantic types and groups stand for."""
+        return with_types_below(types) if self.expand_types else frozenset(types)
 
     def check(self, *tables: ConceptTable, name: str) -> None:
         """Refuse what none of the tables has.
@@ -41,7 +65,8 @@ class CandidateFilter:
         name (str): Of the component, for errors.
         RAISES (BergamotError): B013, B033.
         """
-        by_label = [value for values in self.types_by_label.values() for value in values]
+        given = {} if isinstance(self.types_by_label, str) else self.types_by_label
+        by_label = [value for values in given.values() for value in values]
         types, groups = (_values(tables, "types", column) for column in ("type", "group"))
         languages, sources = (
             _values(tables, "aliases", column) for column in ("language", "source")
@@ -55,7 +80,7 @@ class CandidateFilter:
         }
         for what, (wanted, known) in checks.items():
             for value in wanted:
-                if value not in known:
+                if value not in known and not self.expanded([value]) & known:
                     shown = ", ".join(sorted(known)[:_SHOWN])
                     raise BergamotError(Errors.B033, value=value, what=what, name=name, known=shown)
         for concept_id in (*self.concepts, *self.descendants_of):
@@ -134,10 +159,10 @@ class Masks:
 
     def _parts_for(self, label: str) -> dict[str, np.ndarray]:
         allowed, parts = self.allowed, {}
-        types = {*allowed.semantic_types, *allowed.semantic_groups}
+        types = allowed.expanded(allowed.semantic_types) | {*allowed.semantic_groups}
         if types:
             parts["semantic type"] = self._of_types(types)
-        by_label = set(allowed.types_by_label.get(label, ()))
+        by_label = allowed.types_of(label)
         if by_label:
             parts[f"semantic type for label {label}"] = self._of_types(by_label)
         if allowed.concepts:
@@ -151,7 +176,7 @@ class Masks:
         rows = map(self.table.find, concept_ids)
         return [row for row in rows if row is not None]
 
-    def _of_types(self, wanted: set[str]) -> np.ndarray:
+    def _of_types(self, wanted: Collection[str]) -> np.ndarray:
         rows = _is_in(self.table.types.column("type"), tuple(wanted))
         rows |= _is_in(self.table.types.column("group"), tuple(wanted))
         return self._rows(self.table.keys("types")[rows])

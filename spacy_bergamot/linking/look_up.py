@@ -70,7 +70,7 @@ class LookUp:
 
     def label(self, label: str) -> str:
         """Return a label if it decides which concepts are allowed, else nothing."""
-        return label if label in self.settings.allowed.types_by_label else ""
+        return label if self.settings.allowed.types_of(label) else ""
 
     def _short_forms(self, text: str, languages: list[str]) -> dict[str, str]:
         if not self.settings.resolve_abbreviations:

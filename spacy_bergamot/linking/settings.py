@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.kb.entity_labels import never_clinical
 from spacy_bergamot.linking.filters import CandidateFilter
 from spacy_bergamot.linking.generators import (
     DenseGenerator,
@@ -14,10 +15,7 @@ from spacy_bergamot.linking.generators import (
 )
 from spacy_bergamot.linking.rerank import Reranker, TrainedReranker
 
-NEVER_CLINICAL = (
-    "PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "NORP", "LANGUAGE", "LAW", "WORK_OF_ART", "EVENT",
-    "DATE", "TIME", "MONEY", "PERCENT", "ORDINAL", "CARDINAL",
-)  # fmt: skip
+NEVER_CLINICAL = never_clinical()
 """Labels of general NER pipelines that are left alone by default."""
 
 

@@ -3,7 +3,6 @@
 import inspect
 import typing
 import weakref
-from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
@@ -79,7 +78,7 @@ def make_linker(nlp: Language, name: str, **settings: Any) -> BergamotLinker:
 
 
 def _frozen(value: Any) -> Any:
-    return value if isinstance(value, Mapping) else tuple(value)
+    return tuple(value) if isinstance(value, list) else value
 
 
 DEFAULT_CONFIG: dict[str, Any] = {field.name: _default(field) for field in _FIELDS}

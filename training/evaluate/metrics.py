@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_bergamot.linking.candidates import CandidateGenerator
+from training.corpora.marks import OPEN
 from training.corpora.schema import GoldMention
 from training.errors import BergamotError, Errors
 from training.evaluate.hierarchy import Hierarchy
@@ -14,7 +15,7 @@ from training.evaluate.ranking import Ranked, rank
 from training.evaluate.statistics import bootstrap_interval
 
 KS = (1, 5)
-GOLDS = ("any", "all", "annotated", "each")
+GOLDS = ("any", "all", "annotated", "each", "each_shifted")
 NEVER = np.iinfo(np.int32).max
 """The rank of a gold concept that was not found."""
 
@@ -39,13 +40,16 @@ def gold_ranks(
     """Return the ranks of the gold concepts of every query that has some.
 
     golds (str): Of several gold concepts, "any" counts by the best rank (SapBERT, XL-BEL), "all"
-        by the worst, "annotated" by the worst where the annotation means all of them, and "each"
-        as an entry of its own (xMEN).
+        by the worst, "annotated" by the worst where the annotation means all of them, "each" as an
+        entry of its own, and "each_shifted" likewise (xMEN): of the golds at one place in a
+        document, in the order of mentions and ids, the second is looked for from the second
+        concept on, and so on, so that all of them can be first.
     RAISES (BergamotError): T141 for another word.
     """
     if golds not in GOLDS:
         raise BergamotError(Errors.T141, value=golds, choices=", ".join(GOLDS))
     entries = []
+    place, taken = _Place(), 0
     for number, (query, found) in enumerate(zip(queries, ranked, strict=True)):
         if not query.concepts:
             continue
@@ -54,13 +58,36 @@ def gold_ranks(
             (places[c], found.name_ranks[places[c]]) if c in places else (NEVER, NEVER)
             for c in sorted(query.concepts)
         ]
-        if golds == "each":
+        if golds.startswith("each"):
+            place, before = _Place.of(query), place
+            taken = taken if place == before and place.document else 0
+            if golds == "each_shifted":
+                pairs = [(_shifted(c, taken + at), n) for at, (c, n) in enumerate(pairs)]
+            taken += len(pairs)
             entries += [(number, *pair) for pair in pairs]
             continue
         every = golds == "all" or (golds == "annotated" and query.all_of)
         choose: Callable = max if every else min
         entries.append((number, choose(p for p, _ in pairs), choose(n for _, n in pairs)))
     return GoldRanks(*np.array(entries, dtype=np.int64).reshape(-1, 3).T)
+
+
+class _Place(NamedTuple):
+    """Where a mention is, as far as it is known."""
+
+    group: str = ""
+    document: str = ""
+    context: str = ""
+
+    @classmethod
+    def of(cls, query: GoldMention) -> "_Place":
+        known = OPEN in query.context
+        return cls(query.group, query.document, query.context) if known else cls()
+
+
+def _shifted(rank: int, by: int) -> int:
+    """Return the rank in a list without its first ones."""
+    return NEVER if rank == NEVER or rank < by else rank - by
 
 
 def documents_of(queries: Sequence[GoldMention], rows: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.ontology.classifications import add_parents
 from spacy_bergamot.kb_import.ontology.files import read_sources
 from spacy_bergamot.kb_import.ontology.merge import merge_terms
 from spacy_bergamot.kb_import.ontology.records import Records
@@ -33,11 +34,12 @@ def import_cli(
 ) -> None:
     """Merge ontologies and tables into a knowledge base that `preprocess` reads.
 
-    Reads OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, edges (x, p, y), and
-    custom .csv, .tsv and .jsonl with id, name and optionally language, synonyms, abbreviations,
-    term_type, suppress, type, parents, xrefs, definition, source and code. Each may be packed: .gz,
-    .xz, .bz2, .zip, .tar and .tar.gz. Broad and related synonyms are written as suppressed
-    rows. A table with source (a prefix such as HP) and version, licence, name
+    Reads OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, ClaML, the text files
+    of ICD-10-GM, OPS and ICD-10 under the names that they are published by, ATC (atc_code, name),
+    edges (x, p, y), and custom .csv, .tsv and .jsonl with id, name and optionally language,
+    synonyms, abbreviations, term_type, suppress, type, parents, xrefs, definition, source and code.
+    Each may be packed: .gz, .xz, .bz2, .zip, .tar and .tar.gz. Broad and related synonyms are
+    written as suppressed rows. A table with source (a prefix such as HP) and version, licence, name
     or address says of the sources what their files do not; one with predicate, rela, rel and
     inverse what relations are called.
     """
@@ -62,6 +64,7 @@ def import_ontologies(
     with timed("Reading the files"):
         read = read_sources(sources, records)
         records.drop_obsolete()
+        add_parents(records)
     unread = [file for file, known in read.items() if not known]
     if not records.names:
         others = [f"{file.name} is of no known form" for file in unread]

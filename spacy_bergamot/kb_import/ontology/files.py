@@ -7,11 +7,12 @@ from tqdm import tqdm
 
 from spacy_bergamot.kb_import.archives import BROKEN, members
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.ontology.classifications import read_classification
 from spacy_bergamot.kb_import.ontology.obo import read_obo
 from spacy_bergamot.kb_import.ontology.obographs import read_obographs
-from spacy_bergamot.kb_import.ontology.orphadata import read_orphadata
 from spacy_bergamot.kb_import.ontology.records import Records
 from spacy_bergamot.kb_import.ontology.tables import read_jsonl, read_table
+from spacy_bergamot.kb_import.ontology.xml_files import read_xml
 
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 
@@ -20,7 +21,7 @@ def read_sources(sources: list[Path], records: Records) -> dict[Path, bool]:
     """Read files, and every file of folders, into `records`; return which are of a known form.
 
     RAISES (BergamotError): T116 for a broken file, T117 for a missing one, T238 for one that
-        unpacks to too much.
+        unpacks to too much, T158 for XML that declares entities.
     """
     files = []
     for source in sources:
@@ -44,11 +45,13 @@ def read_sources(sources: list[Path], records: Records) -> dict[Path, bool]:
 
 def _read(name: str, stream: IO[bytes], records: Records) -> bool:
     readers = {
-        ".obo": read_obo, ".json": read_obographs, ".xml": read_orphadata, ".jsonl": read_jsonl,
+        ".obo": read_obo, ".json": read_obographs, ".xml": read_xml, ".jsonl": read_jsonl,
     }  # fmt: skip
     ending = Path(name).suffix.lower()
     if ending in readers:
         readers[ending](stream, name, records)
+        return True
+    if read_classification(stream, name, records):
         return True
     if ending in (".tsv", ".csv"):
         return read_table(stream, name, "\t" if ending == ".tsv" else ",", records)

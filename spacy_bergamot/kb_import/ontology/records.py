@@ -14,8 +14,8 @@ from spacy_bergamot.text import broken_character
 
 UMLS = "UMLS"
 PREFIXES = {
-    "MIM": "OMIM", "MSH": "MESH", "NCI": "NCIT", "ORDO": "ORPHA", "ORPHANET": "ORPHA",
-    "UMLS_CUI": UMLS,
+    "ICD10EN": "ICD10", "ICD10WHO": "ICD10", "MIM": "OMIM", "MSH": "MESH", "NCI": "NCIT",
+    "ORDO": "ORPHA", "ORPHANET": "ORPHA", "UMLS_CUI": UMLS,
 }  # fmt: skip
 """Other spellings of a prefix."""
 
@@ -45,11 +45,12 @@ class Records:
     definitions: (accession, text). relations: (subject, predicate, object). matches: accessions
     that a mapping calls the same. xrefs: accession and what it refers to, the same or only close.
     types: (accession, TUI). codes: (source, code) of terms whose accession does not say them, each
-    empty if a file does not either. obsolete: accessions that a file withdraws. labels: names of
-    predicates. relation_names: MRREL's REL and RELA of a predicate, and RELA the other way round.
-    sources: what the files say of themselves. skipped: what was left out and why. notes: the first
-    rows and names that were malformed. reviewed_only: whether translations that nobody has reviewed
-    are suppressed.
+    empty if a file does not either. classified: accessions whose codes say their parents, with
+    their chapters where a file says them. obsolete: accessions that a file withdraws. labels: names
+    of predicates. relation_names: MRREL's REL and RELA of a predicate, and RELA the other way
+    round. sources: what the files say of themselves. skipped: what was left out and why. notes: the
+    first rows and names that were malformed. reviewed_only: whether
+    translations that nobody has reviewed are suppressed.
     """
 
     reviewed_only: bool = False
@@ -60,6 +61,7 @@ class Records:
     xrefs: list[tuple[str, str]] = field(default_factory=list)
     types: list[tuple[str, str]] = field(default_factory=list)
     codes: dict[str, tuple[str, str]] = field(default_factory=dict)
+    classified: dict[str, str] = field(default_factory=dict)
     obsolete: set[str] = field(default_factory=set)
     labels: dict[str, str] = field(default_factory=dict)
     relation_names: dict[str, tuple[str, str, str]] = field(default_factory=dict)

@@ -12,6 +12,9 @@ from spacy_bergamot.kb_import.sources import TERMS, write_terms
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import write_manifest
 
+_WRITTEN_IN = {"ICD10GM": "GER", "OPS": "GER"}
+"""Languages of sources that are not written in English."""
+
 
 def write_release(output: Path, records: Records, ids: dict[str, str]) -> dict[str, int]:
     """Write MRCONSO, MRREL, MRDEF, MRSTY and MRSAB; return their numbers of rows.
@@ -35,8 +38,9 @@ def write_release(output: Path, records: Records, ids: dict[str, str]) -> dict[s
 
 
 def _source(records: Records, accession: str, language: str = "ENG") -> str:
-    """Return the source's abbreviation in UMLS's manner: HP, HPGER."""
-    return records.source_of(accession) + ("" if language == "ENG" else language)
+    """Return the source's abbreviation in UMLS's manner: HP, and HPGER of a translation."""
+    source = records.source_of(accession)
+    return source + ("" if language in ("ENG", _WRITTEN_IN.get(source)) else language)
 
 
 def _conso(records: Records, ids: dict[str, str]) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""Tables with a header: translations, mappings, edges and what they are called, names, sources.
+"""Tables with a header: translations, mappings, edges, what they are called, names, ATC, sources.
 
 Translations are Babelon's, mappings those of SSSOM, names of any kind.
 Which one a table is, its columns say. A tab-separated row is one line; quotes may stand around a
@@ -12,6 +12,7 @@ from typing import IO
 
 from spacy_bergamot.inputs import Malformed, decoded, decoded_lines, parsed
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
+from spacy_bergamot.kb_import.ontology.classifications import is_atc
 from spacy_bergamot.kb_import.ontology.records import PREFIXES, Records, accession_of, language_of
 
 Row = dict[str, str]
@@ -29,6 +30,7 @@ _RENAMED = {
     "xref": "xrefs", "types": "type",
     "sab": "source", "prefix": "source", "license": "licence", "url": "address",
     "tty": "term_type", "suppressed": "suppress",
+    "atc code": "atc_code", "atc-code": "atc_code", "atc_name": "name", "atc level name": "name",
 }  # fmt: skip
 """Other names of the same columns."""
 
@@ -117,6 +119,7 @@ def _kind(columns: set[str]) -> Reader | None:
         ({"subject_id", "predicate_id", "translation_value"}, _translation),
         ({"subject_id", "translation_value"}, _synonyms),
         ({"id", "name"}, _names),
+        ({"atc_code", "name"}, _atc),
         ({"predicate_id", "rela"}, _relation_names),
         ({"source", "licence"}, _source),
         ({"source", "version"}, _source),
@@ -246,6 +249,18 @@ def _names(row: Row, records: Records, separator: str = "|") -> bool:
     records.xrefs += [(accession, xref) for xref in map(accession_of, several("xrefs")) if xref]
     if row.get("definition"):
         records.definition(accession, row["definition"])
+    return True
+
+
+def _atc(row: Row, records: Records) -> bool:
+    """A code of ATC and its name, a row for every defined daily dose; optional: language."""
+    code, text = row["atc_code"].strip(), row["name"]
+    if not is_atc(code) or not text.strip():
+        return False
+    accession, language = f"ATC:{code}", language_of(row.get("language") or "en")
+    records.name(accession, text, "PT", language=language, suppressed=False)
+    records.codes.setdefault(accession, ("ATC", code))
+    records.classified.setdefault(accession, "")
     return True
 
 

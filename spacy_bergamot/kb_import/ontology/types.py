@@ -8,13 +8,19 @@ from spacy_bergamot.kb_import.ontology.records import prefix_of
 IS_A = {"is_a", "RDFS:subClassOf"}
 
 _OF_ONTOLOGIES = {
-    "BFO": "T071", "CARO": "T017", "CHEBI": "T103", "CL": "T025", "DOID": "T047", "FMA": "T023",
-    "FOODON": "T168", "GO": "T038", "HGNC": "T028", "HP": "T033", "KUPO": "T025", "MONDO": "T047",
-    "NANDO": "T047", "NCBITAXON": "T001", "NCIT": "T047", "OMIM": "T047", "ORPHA": "T047",
-    "PATO": "T080", "PR": "T116", "RO": "T078", "SO": "T086", "SYMP": "T184", "TRANS": "T080",
-    "UBERON": "T023",
+    "ATC": "T121", "BFO": "T071", "CARO": "T017", "CHEBI": "T103", "CL": "T025", "DOID": "T047",
+    "FMA": "T023", "FOODON": "T168", "GO": "T038", "HGNC": "T028", "HP": "T033", "ICD10": "T047",
+    "ICD10GM": "T047", "KUPO": "T025", "MONDO": "T047", "NANDO": "T047", "NCBITAXON": "T001",
+    "NCIT": "T047", "OMIM": "T047", "OPS": "T061", "ORPHA": "T047", "PATO": "T080", "PR": "T116",
+    "RO": "T078", "SO": "T086", "SYMP": "T184", "TRANS": "T080", "UBERON": "T023",
 }  # fmt: skip
+_OF_CHAPTERS = {"II": "T191", "V": "T048", "XVII": "T019", "XVIII": "T184", "XIX": "T037"}
+"""Chapters of ICD-10 that are not of diseases in general."""
+
 _OF_BRANCHES = {
+    **{f"ICD10:{chapter}": tui for chapter, tui in _OF_CHAPTERS.items()},
+    **{f"ICD10GM:{chapter}": tui for chapter, tui in _OF_CHAPTERS.items()},
+    "OPS:1": "T060", "OPS:3": "T060",  # diagnostic procedures, imaging
     "HP:0000001": "T080",  # all that is no phenotypic abnormality: modifiers, frequencies, …
     "HP:0000005": "T045", "HP:0000118": "T033", "HP:0032443": "T033", "HP:0020228": "T033",
     "HP:0032223": "T033",

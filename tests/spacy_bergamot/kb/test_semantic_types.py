@@ -1,6 +1,6 @@
 import re
 
-from spacy_bergamot.kb.semantic_types import SemanticTypeTree, semantic_types
+from spacy_bergamot.kb.semantic_types import SemanticTypeTree, semantic_types, with_types_below
 
 GROUPS = "ACTI ANAT CHEM CONC DEVI DISO GENE GEOG LIVB OBJC OCCU ORGA PHEN PHYS PROC"
 
@@ -51,3 +51,17 @@ def test_the_tree_is_climbed_up_and_down() -> None:
     assert at_two["T048"] == at_two["T047"] == "T070"
     assert at_two["T051"] == "T051"
     assert len(tree.flat_nodes) == len(at_two) == 127
+
+
+def test_types_below_are_those_of_the_tree() -> None:
+    tree = SemanticTypeTree()
+
+    def walk(node) -> set[str]:
+        return {node.tui}.union(*map(walk, tree.get_children(node)))
+
+    for node in semantic_types():
+        assert with_types_below([node.tui]) == walk(node)
+    assert with_types_below(["T047", "DISO", "T999"]) == {
+        "T047", "T048", "T191", "DISO", "T999"
+    }  # fmt: skip
+    assert with_types_below([]) == frozenset()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.semantic_types import with_types_below
 from spacy_bergamot.linking.filters import CandidateFilter, Masks
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts
 from tests.spacy_bergamot.factories import ensemble, mark
@@ -25,10 +26,12 @@ FILTERS = st.builds(
     semantic_groups=some("DISO", "ANAT"),
     languages=some("ENG", "JPN"),
     sources=some("SRCENG", "SRCGER"),
-    types_by_label=st.dictionaries(st.just("X"), some("CHEM", "T047")),
+    types_by_label=st.just("common") | st.dictionaries(st.just("X"), some("CHEM", "T047", "T071")),
     concepts=IDS,
     descendants_of=IDS,
+    expand_types=st.booleans(),
 )
+COMMON = {"DISEASE": ["DISO"], "Chemical": ["CHEM"]}
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +49,11 @@ def added(tmp_path_factory: pytest.TempPathFactory) -> ConceptTable:
 
 def allowed_concepts(table: ConceptTable, given: CandidateFilter, label: str) -> list[bool]:
     """Return by plain loops which concepts are allowed."""
-    kinds = {*given.semantic_types, *given.semantic_groups}
-    by_label = set(given.types_by_label.get(label, ()))
+    by_label = COMMON if given.types_by_label == "common" else given.types_by_label
+    kinds, by_label = {*given.semantic_types}, set(by_label.get(label, ()))
+    if given.expand_types:
+        kinds, by_label = with_types_below(kinds), with_types_below(by_label)
+    kinds = {*kinds, *given.semantic_groups}
     tops = [row for row in map(table.find, given.descendants_of) if row is not None]
     below = table.descendants(tops)
     found = []
@@ -61,7 +67,7 @@ def allowed_concepts(table: ConceptTable, given: CandidateFilter, label: str) ->
 
 
 @settings(max_examples=40)
-@given(FILTERS, st.sampled_from(["X", "Y"]), st.sets(st.integers(0, 9)))
+@given(FILTERS, st.sampled_from(["X", "Y", *COMMON]), st.sets(st.integers(0, 9)))
 def test_masks_are_what_plain_loops_allow(table: ConceptTable, given, label, gone):
     rows = table.aliases.to_pylist()
     removed = np.isin(np.arange(len(rows)), list(gone)) if gone else None
@@ -112,6 +118,19 @@ def test_the_filter_that_drops_an_alias_is_named(table: ConceptTable, given, rea
 def test_what_no_table_has_is_refused(table: ConceptTable, given, code):
     with pytest.raises(BergamotError, match=code):
         CandidateFilter(**given).check(table, name="linker")
+
+
+def test_a_type_that_stands_for_those_below_it_needs_one_of_them_in_the_table(table):
+    given = {"semantic_types": ("T071",), "types_by_label": {"X": ["T038"]}}
+    CandidateFilter(**given, expand_types=True).check(table, name="linker")
+    with pytest.raises(BergamotError, match=r"B033.*T071"):
+        CandidateFilter(**given).check(table, name="linker")
+
+
+def test_labels_of_common_models_need_no_type_in_the_table(table: ConceptTable):
+    CandidateFilter(types_by_label="common").check(table, name="linker")
+    with pytest.raises(BergamotError, match=r"B190.*'usual'"):
+        CandidateFilter(types_by_label="usual")
 
 
 def test_what_one_of_the_tables_has_is_accepted(table: ConceptTable, added: ConceptTable):

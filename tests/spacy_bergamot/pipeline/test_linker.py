@@ -70,11 +70,23 @@ def test_homonyms_come_in_a_stable_order(nlp):
         ({"semantic_types": ["T070"]}, "C05"),
         ({"types_by_label": {"X": ["PHEN"]}}, "C05"),
         ({"types_by_label": {"Y": ["PHEN"]}}, "C04"),
+        ({"types_by_label": {"X": ["T038"]}, "expand_types": True}, "C04"),
+        ({"types_by_label": "common"}, "C04"),
     ],
 )
 def test_filters_work_before_the_top_k(make_nlp, config, expected):
     nlp = make_nlp(mentions=False, k=1, **config)
     doc = nlp.get_pipe("bergamot_linker")(mark(nlp, "a cold day", "cold"))
+    assert doc.ents[0].kb_id_ == expected
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [("PHEN", "C05"), ("Disease", "C04"), ("CHEMICAL", "NIL"), ("ORG", ""), ("ENTITY", "C04")],
+)
+def test_labels_of_common_models_say_what_may_be_proposed(make_nlp, label, expected):
+    nlp = make_nlp(mentions=False, k=1, types_by_label="common", threshold=1.0)
+    doc = nlp.get_pipe("bergamot_linker")(mark(nlp, "a cold day", "cold", label=label))
     assert doc.ents[0].kb_id_ == expected
 
 

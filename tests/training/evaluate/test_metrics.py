@@ -12,7 +12,7 @@ from training.corpora.schema import GoldMention
 from training.errors import BergamotError
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.indexes import NoLm, indexed, over
-from training.evaluate.metrics import gold_ranks, index_loss, nil_scores, tabulate
+from training.evaluate.metrics import NEVER, gold_ranks, index_loss, nil_scores, tabulate
 from training.evaluate.protocols import select
 from training.evaluate.ranking import Ranked, from_table, rank, to_table
 from training.evaluate.run import within
@@ -33,6 +33,26 @@ def ranked_by(
 ) -> list[Ranked]:
     with indexed(dictionary, NoLm()) as index:
         return rank(over(index, NoLm(), generator), mentions, k, **options)
+
+
+def test_golds_of_one_place_are_looked_for_one_concept_further_each():
+    """xMEN takes the first concept away from the second of identical annotations."""
+    found = Ranked(["B", "A", "C"], [0.9, 0.8, 0.7], [0, 1, 2], ["b", "a", "c"], False)
+    here, there = "<tgt>a</tgt> and a", "a and <tgt>a</tgt>"
+
+    def ranks(*golds: tuple[set[str], str], document: str = "d") -> list[int]:
+        queries = [
+            GoldMention("a", frozenset(of), "g", document=document, context=context)
+            for of, context in golds
+        ]
+        return gold_ranks(queries, [found] * len(queries), "each_shifted").concept.tolist()
+
+    assert ranks(({"A"}, here)) == [1]
+    assert ranks(({"A", "B"}, here)) == [1, NEVER]  # A from 0 on, then B from 1 on
+    assert ranks(({"B"}, here), ({"A"}, here), ({"C"}, here)) == [0, 0, 0]
+    assert ranks(({"B"}, here), ({"A"}, there)) == [0, 1]
+    assert ranks(({"B"}, "a"), ({"A"}, "a")) == [0, 1]  # nobody knows where they are
+    assert ranks(({"B"}, here), ({"Z"}, here)) == [0, NEVER]
 
 
 def test_several_golds_count_as_they_are_told():

@@ -1,0 +1,1 @@
+"""Published benchmarks from a knowledge base to figures, step by step."""

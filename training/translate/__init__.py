@@ -1,0 +1,1 @@
+"""Weak supervision: an annotated corpus in another language by machine translation."""
