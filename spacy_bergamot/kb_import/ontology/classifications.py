@@ -140,8 +140,13 @@ def is_atc(code: str) -> bool:
 
 
 def add_parents(records: Records) -> None:
-    """Add the parents that codes say: the nearest shorter code that has a name, else the smallest
-    block around it, else its chapter."""
+    """Add the parents that codes say.
+
+    They are the nearest shorter code that has a name, else the smallest block around it, else its
+    chapter.
+
+    records (Records): What was read; its relations grow.
+    """
     named = {name.accession for name in records.names}
     blocks: dict[str, list[str]] = {}
     for accession in records.classified:
