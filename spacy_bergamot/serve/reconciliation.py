@@ -15,33 +15,15 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from spacy_bergamot.kb.semantic_types import GROUP_NAMES
 from spacy_bergamot.languages import lat
 from spacy_bergamot.serve import concepts
+from spacy_bergamot.serve import reconciliation_offers as offers
 from spacy_bergamot.serve.front import Front
 from spacy_bergamot.serve.limits import MOST_CANDIDATES, MOST_FOUND, MOST_MENTION
 from spacy_bergamot.serve.options import Options
 from spacy_bergamot.serve.refusals import Refused, Wrong, wrong_fields
 from spacy_bergamot.serve.routes import Served
 from spacy_bergamot.serve.service import Asked, Kind, Verb, is_nil
-
-_SPACE = "urn:spacy-bergamot:"
-_PREVIEW = {"width": 430, "height": 300}
-_PROPERTIES = {
-    "parents": "Parents",
-    "types": "Semantic types",
-    "groups": "Semantic groups",
-    "definition": "Definition",
-}
-_CODES = "codes:"
-_LANGUAGE = {"id": "language", "name": "Language of the text (ISO 639-1)"}
-_LIMIT = {
-    "name": "limit",
-    "label": "Limit",
-    "type": "number",
-    "default": 0,
-    "help_text": "The most values of a row, 0 for all; several values are several rows",
-}
 
 router = APIRouter(prefix="/reconcile", include_in_schema=False)
 
@@ -109,19 +91,21 @@ def suggest_entity(
 @router.get("/suggest/type")
 def suggest_type(front: Served, prefix: str) -> JSONResponse:
     """Suggest semantic groups and types."""
-    return _suggested(_types(front), prefix)
+    return _suggested(offers.types(front), prefix)
 
 
 @router.get("/suggest/property")
 def suggest_property(front: Served, prefix: str) -> JSONResponse:
     """Suggest what a column can be filled with."""
-    return _suggested({_LANGUAGE["id"]: _LANGUAGE["name"], **_properties(front)}, prefix)
+    return _suggested(
+        {offers.LANGUAGE["id"]: offers.LANGUAGE["name"], **offers.properties(front)}, prefix
+    )
 
 
 @router.get("/properties")
 def propose_properties(front: Served, type: str = "", limit: int = 100) -> JSONResponse:
     """Propose properties for concepts of any type."""
-    known = [{"id": key, "name": name} for key, name in _properties(front).items()]
+    known = [{"id": key, "name": name} for key, name in offers.properties(front).items()]
     return JSONResponse({"type": type, "properties": known[:limit]})
 
 
@@ -147,7 +131,7 @@ async def _answer(request: Request, front: Front, asked: Mapping[str, str | None
         return JSONResponse(await _reconciled(front, _read(given, dict[str, _Query], "queries")))
     if given := asked.get("extend"):
         return JSONResponse(_extended(front, _read(given, _Extension, "extend")))
-    return JSONResponse(_manifest(front, str(request.base_url).rstrip("/")))
+    return JSONResponse(offers.manifest(front, str(request.base_url).rstrip("/"), router.prefix))
 
 
 def _read(given: str, kind: Any, field: str) -> Any:
@@ -202,7 +186,7 @@ def _kind(front: Front, query: _Query, key: str) -> Kind:
 
 def _language(front: Front, query: _Query) -> str | None:
     """Return the language that a query says, if it is one that is known: columns have gaps."""
-    said = [one.v for one in query.properties if one.pid == _LANGUAGE["id"]]
+    said = [one.v for one in query.properties if one.pid == offers.LANGUAGE["id"]]
     code = said[0] if said and isinstance(said[0], str) else ""
     return lat(code) if code and not front.vocabulary.wrong_language(code, "") else None
 
@@ -215,7 +199,7 @@ def _candidates(front: Front, entity: Mapping[str, Any]) -> list[dict[str, Any]]
             "id": one["concept_id"],
             "name": one["name"],
             "description": f"{one['alias']} ({one['language']})",
-            "type": [{"id": tui, "name": _type_name(front, tui)} for tui in one["types"]],
+            "type": [{"id": tui, "name": offers.type_name(front, tui)} for tui in one["types"]],
             "score": round(100 * one.get("probability", max(one["score"], 0)), 2),
             "match": one["concept_id"] == linked,
             "features": [{"id": key, "value": value} for key, value in one["scores"].items()],
@@ -226,7 +210,7 @@ def _candidates(front: Front, entity: Mapping[str, Any]) -> list[dict[str, Any]]
 
 def _extended(front: Front, asked: _Extension) -> dict[str, Any]:
     """Return the wanted properties of concepts, and what they are called."""
-    names = _properties(front)
+    names = offers.properties(front)
     wanted = [one.id for one in asked.properties]
     if unknown := [one for one in wanted if one not in names]:
         raise Refused.of(Wrong("extend.properties", f"unknown: {', '.join(unknown)[:100]}"))
@@ -250,42 +234,8 @@ def _values(front: Front, concept_id: str, wanted: Sequence[str]) -> dict[str, l
         "definition": [{"str": found["definition"]}] if found["definition"] else [],
     }
     for source, codes in found["codes"].items():
-        values[_CODES + source] = [{"str": code} for code in codes]
+        values[offers.CODES + source] = [{"str": code} for code in codes]
     return {key: values.get(key, []) for key in wanted}
-
-
-def _manifest(front: Front, base: str) -> dict[str, Any]:
-    root = f"{base}{router.prefix}"
-    suggest = {
-        kind: {"service_url": root, "service_path": f"/suggest/{kind}"}
-        for kind in ("entity", "type", "property")
-    }
-    return {
-        "versions": ["0.2"],
-        "name": f"spacy_bergamot: {front.info()['pipeline']}",
-        "identifierSpace": f"{_SPACE}concepts",
-        "schemaSpace": f"{_SPACE}semantic-types",
-        "defaultTypes": [{"id": one, "name": _group_name(one)} for one in front.vocabulary.groups],
-        "view": {"url": f"{base}/#concept={{{{id}}}}"},
-        "preview": {"url": f"{root}/preview?id={{{{id}}}}", **_PREVIEW},
-        "suggest": suggest,
-        "extend": {
-            "propose_properties": {"service_url": root, "service_path": "/properties"},
-            "property_settings": [_LIMIT],
-        },
-        "batchSize": 50,
-    }
-
-
-def _types(front: Front) -> dict[str, str]:
-    vocabulary = front.vocabulary
-    groups = {one: _group_name(one) for one in vocabulary.groups}
-    return groups | {one: _type_name(front, one) for one in vocabulary.types}
-
-
-def _properties(front: Front) -> dict[str, str]:
-    codes = {f"{_CODES}{source}": f"{source} code" for source in front.vocabulary.code_sources}
-    return _PROPERTIES | codes
 
 
 def _suggested(known: Mapping[str, str], prefix: str) -> JSONResponse:
@@ -297,11 +247,3 @@ def _suggested(known: Mapping[str, str], prefix: str) -> JSONResponse:
         if text in name.lower() or text in key.lower()
     ]
     return JSONResponse({"result": found})
-
-
-def _group_name(group: str) -> str:
-    return GROUP_NAMES.get(group, group)
-
-
-def _type_name(front: Front, tui: str) -> str:
-    return front.vocabulary.type_names.get(tui, tui)
