@@ -8,6 +8,7 @@ CONTROLS = r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]"
 where one stands the input is damaged."""
 
 _BROKEN = re.compile(rf"{CONTROLS}|[\ud800-\udfff]")
+_LINE_END = re.compile(r"(?<=[^\W\d_])([-\u2010])\r?\n[ \t]*(?=([^\W\d_]))")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
 
 
@@ -41,6 +42,17 @@ def lowered(name: str) -> str:
     lower = name.lower()
     # A letter with its mark may be one character in lower case alone, as H̱ is.
     return lower if lower.isascii() else unicodedata.normalize("NFKC", lower)
+
+
+def unbroken(text: str) -> str:
+    r"""Return a text with words whole that the end of a line breaks; a capital keeps its hyphen.
+
+    text (str): As it is written.
+
+    >>> unbroken("pneu-\nmonia, Non-\nHodgkin")
+    'pneumonia, Non-Hodgkin'
+    """
+    return _LINE_END.sub(lambda found: found[1] if found[2].isupper() else "", text)
 
 
 def has_letters(name: str) -> bool:

@@ -17,6 +17,7 @@ from spacy.tokens import Doc, Span
 from spacy_bergamot.annotate.documents import link_documents, problem_of
 from spacy_bergamot.annotate.errors import BergamotError, Errors
 from spacy_bergamot.annotate.sources import Entry
+from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.spans import is_linked, spans_of
 from spacy_bergamot.output.assertions import attributes_of
 from spacy_bergamot.pipeline.pipelines import import_code, linker_of, load_pipeline
@@ -46,9 +47,9 @@ class AnnotateBatches:
     settings travel, and a process loads a pipeline once, at its first batch.
 
     `mentions` is a list of structs: start and end (in characters), text, label, concept_id (null
-    for NIL), score, probability, attributes (such as "negated"), and candidates if asked for. A
-    document that fails, or has no text, is a row with `error` and no mentions. The same rows give
-    the same values, whatever was annotated before.
+    for NIL), the concept's name, score, probability, attributes (such as "negated"), and candidates
+    if asked for. A document that fails, or has no text, is a row with `error` and no mentions. The
+    same rows give the same values, whatever was annotated before.
 
     pipeline (str): Installed package or folder.
     text_column (str): Strings.
@@ -128,6 +129,7 @@ class AnnotateBatches:
             pa.field("text", pa.string(), nullable=False),
             pa.field("label", pa.string(), nullable=False),
             pa.field("concept_id", pa.string()),
+            pa.field("name", pa.string()),
             pa.field("score", pa.float32()),
             pa.field("probability", pa.float32()),
             pa.field("attributes", pa.list_(pa.string())),
@@ -143,10 +145,11 @@ class AnnotateBatches:
         with _memory_zone(nlp):
             entries = self._entries(nlp, rows)
             docs = link_documents(nlp, entries, n_process=1, batch_size=_AT_ONCE)
+            names = _Names(linker.kb)
             return [
                 {ERROR: problem, MENTIONS: []}
                 if doc is None
-                else {ERROR: None, MENTIONS: self._mentions(doc, linker.settings.spans_key)}
+                else {ERROR: None, MENTIONS: self._mentions(doc, names, linker.settings.spans_key)}
                 for doc, _, problem in docs
             ]
 
@@ -172,10 +175,10 @@ class AnnotateBatches:
                 except Exception as reason:  # whatever a tokenizer raises
                     yield Entry(None, {}, f"{type(reason).__name__}: {reason}")
 
-    def _mentions(self, doc: Doc, spans_key: str | None) -> list[dict[str, Any]]:
-        return [self._mention(span) for span in spans_of(doc, spans_key)]
+    def _mentions(self, doc: Doc, names: "_Names", spans_key: str | None) -> list[dict[str, Any]]:
+        return [self._mention(span, names) for span in spans_of(doc, spans_key)]
 
-    def _mention(self, span: Span) -> dict[str, Any]:
+    def _mention(self, span: Span, names: "_Names") -> dict[str, Any]:
         found = span._.candidates or []
         concept = span.kb_id_ if is_linked(span) else None
         best: dict[str, Any] = next((one for one in found if one["concept_id"] == concept), {})
@@ -185,11 +188,25 @@ class AnnotateBatches:
             "text": span.text,
             "label": span.label_,
             "concept_id": concept,
+            "name": names[concept] if concept is not None else None,
             "score": best.get("score"),
             "probability": best.get("probability"),
             "attributes": attributes_of(span),
         }
         return {**values, "candidates": found} if self.candidates else values
+
+
+class _Names(dict[str, str | None]):
+    """Preferred names of concepts; one is looked up once."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        super().__init__()
+        self._kb = kb
+
+    def __missing__(self, concept_id: str) -> str | None:
+        found = self._kb.name_and_types(concept_id)
+        name = self[concept_id] = found[0] if found else None
+        return name
 
 
 def is_text(type_: pa.DataType) -> bool:

@@ -26,7 +26,9 @@ def explain_cli(
         typer.Option(help="Languages of aliases, such as es,en or SPA,ENG; all where not given"),
     ] = "",
     label: Annotated[str, typer.Option(help="Entity label, for types_by_label")] = "",
-    context: Annotated[str, typer.Option(help="Text that may define abbreviations")] = "",
+    context: Annotated[
+        str, typer.Option(help="Text that it is in, for abbreviations and rerankers")
+    ] = "",
     dropped: Annotated[int, typer.Option(min=0, help="Dropped candidates shown, best first")] = 5,
     as_json: AsJson = False,
 ) -> None:

@@ -43,7 +43,7 @@ def make_concept_table(sources: list[Path], output: Path, *, filters: Filters) -
         return build_concept_table(sources[0], output, filters=filters)
     with Scratch(output.parent, prefix=".kb") as folder:
         import_ontologies(sources, folder / "META")
-        return build_concept_table(folder / "META", output, filters=filters)
+        return build_concept_table(folder / "META", output, filters=filters, is_imported=True)
 
 
 def _is_release(path: Path) -> bool:

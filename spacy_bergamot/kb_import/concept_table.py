@@ -34,6 +34,7 @@ def build_concept_table(
     filters: Filters,
     add_inverses: bool = False,
     max_malformed: float = 0.001,
+    is_imported: bool = False,
 ) -> dict[str, Any]:
     """Read a release's RRF files and write them as a concept table.
 
@@ -41,6 +42,7 @@ def build_concept_table(
         MRRANK and MRSAB are optional, and so is MRSAB.tsv (see `sources`).
     add_inverses (bool): Add the inverse of every relation, for sources that store one direction.
     max_malformed (float): Share of a file's lines that may be malformed; they are skipped.
+    is_imported (bool): Do not warn of files that are missing, as `import` makes what it needs.
     RETURNS (dict): The table's manifest.
     RAISES (BergamotError): T101 if MRCONSO is missing, T102 if it is empty, T103 if too much of a
         file is malformed, T104 if no concept is left, T110 for a filter that fits no row, T114 if
@@ -49,7 +51,8 @@ def build_concept_table(
     release = open_release(meta, max_malformed=max_malformed)
     missing = [name for name in TABLES if name not in release]
     for name in missing:
-        logger.warning("%s is missing; going on without it", meta / f"{name}.RRF")
+        level = logging.DEBUG if is_imported else logging.WARNING  # `import` makes no MRRANK
+        logger.log(level, "%s is missing; going on without it", meta / f"{name}.RRF")
     dropped: Counter[str] = Counter()
     with timed("Reading the names"):
         names = read_names(release["MRCONSO"], release.get("MRRANK"), filters, dropped)

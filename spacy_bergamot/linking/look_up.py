@@ -9,7 +9,7 @@ from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.linking.spans import spans_of
 from spacy_bergamot.mentions.abbreviations import find_abbreviations, known_forms
-from spacy_bergamot.text import normalize
+from spacy_bergamot.text import normalize, unbroken
 
 
 class LookUp:
@@ -87,5 +87,5 @@ def _mention(
     """Return a mention, looked up as its long form where it is a short form."""
     surface = context[start:end]
     long_form = forms.get(surface.strip(), "")
-    text = normalize(long_form or surface)
+    text = normalize(unbroken(long_form or surface))
     return Mention(text, label, context, start, end, long_form, language)

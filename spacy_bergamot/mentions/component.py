@@ -191,7 +191,11 @@ class BergamotMentions(BundlePipe):
             groups=groups,
         )
         places = self._places(found.starts, found.ends, keys.rows.groups[found.rows])
-        texts = [FoldedText(doc, code) for code in codes] if settings.folded else []
+        texts = [
+            text
+            for code in (codes if settings.folded else ())
+            for text in FoldedText.readings(doc, code)
+        ]
         most = settings.max_tokens
         for text in texts:
             places = self._folded(text, text.windows(most), groups) | places

@@ -13,7 +13,7 @@ import numpy as np
 from spacy.tokens import Doc
 
 from spacy_bergamot.hashing import string_key
-from spacy_bergamot.mentions.folding import FoldedWord, folded_words
+from spacy_bergamot.mentions.folding import FoldedWord, folded_words, joined_words
 from spacy_bergamot.mentions.units import lacks_spaces
 
 LEAST = 4
@@ -70,14 +70,15 @@ def folded_key(words: list[FoldedWord]) -> int:
 class FoldedText:
     """The words of a text by the rules of a language, and the runs of them that may be mentions.
 
+    doc (Doc): The text. language (str): As in MRCONSO.RRF.
     words (list[FoldedWord]): Those of scripts with spaces. keys (uint64 (n,)): Of their forms.
     """
 
-    def __init__(self, doc: Doc, language: str) -> None:
+    def __init__(self, doc: Doc, language: str, words: list[FoldedWord]) -> None:
         text = doc.text
         self.language = language
         self.text = text
-        self.words = [w for w in folded_words(text, language) if not lacks_spaces(w.folded)]
+        self.words = [word for word in words if not lacks_spaces(word.folded)]
         self.keys = np.array([word_key(word.folded) for word in self.words], dtype=np.uint64)
         self._starts = np.array([word.start for word in self.words], dtype=np.int64)
         self._ends = np.array([word.end for word in self.words], dtype=np.int64)
@@ -89,6 +90,12 @@ class FoldedText:
         self._runs = np.cumsum([0, *parted])[: len(self.words)]
         begin, stop = _borders(doc, text, self._starts, self._ends)
         self._begin, self._stop = (found & (self._sizes > 0) for found in (begin, stop))
+
+    @classmethod
+    def readings(cls, doc: Doc, language: str) -> "list[FoldedText]":
+        """Return a text as it stands, and with joined words where hyphens part some."""
+        words = [read(doc.text, language) for read in (folded_words, joined_words)]
+        return [cls(doc, language, of) for of in words if of]
 
     def windows(self, max_words: int, corrected: Corrected | None = None) -> Windows:
         """Return every run of words whose folded form says enough and that may be a mention.

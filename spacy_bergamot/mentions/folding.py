@@ -54,6 +54,10 @@ _GREEK = {
     "χ": "chi", "ψ": "psi", "ω": "omega",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
+_PART, _HYPHEN, _LINE_END = r"[^\W\d_]{2,}", r"[-\u2010\u2011]", r"\r?\n[ \t]*"
+_SEPARATOR = re.compile(rf"{_HYPHEN}(?:{_LINE_END})?")
+_COMPOUNDING = ("DAN", "DUT", "EST", "FIN", "GER", "HUN", "NOR", "SWE")
+"""Languages that write compounds as one word, or with a hyphen as it pleases."""
 _BRITISH = (
     (re.compile("(?:ae|oe)(?=[a-z]{2})"), "e"),
     (re.compile("our(?=s?$)"), "or"),
@@ -93,14 +97,40 @@ def folded_words(text: str, language: str) -> list[FoldedWord]:
     language (str): As in MRCONSO.RRF: ENG. Of one without rules, words are folded by case, width
         and accents alone.
     """
+    return _folded(_WORD, text, language)
+
+
+def joined_words(text: str, language: str) -> list[FoldedWord]:
+    """Return them with words that a hyphen parts as one word; none where there is no such word.
+
+    These are words that the end of a line breaks, "pneu-" and "monia", and "Herz-Infarkt" in
+    languages that write compounds as one word.
+
+    language (str): As in MRCONSO.RRF.
+    """
+    parted, words = _joined(language)
+    return _folded(words, text, language) if parted.search(text) else []
+
+
+@cache
+def _joined(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return how words look that a hyphen parts, and all words then."""
+    between = _SEPARATOR.pattern if language in _COMPOUNDING else _HYPHEN + _LINE_END
+    # From the beginning of words alone: else a word takes the square of its length.
+    parted = rf"(?<![^\W\d_]){_PART}(?:{between}{_PART})+"
+    return re.compile(parted), re.compile(f"{parted}|{_WORD.pattern}")
+
+
+def _folded(pattern: re.Pattern[str], text: str, language: str) -> list[FoldedWord]:
     words = []
-    for found in _WORD.finditer(text):
+    for found in pattern.finditer(text):
         start, end = found.span()
         # Of "l'infarctus" and "Crohn's".
         elided = end - start == 1 and (
             text.startswith(_APOSTROPHES, end) or text.endswith(_APOSTROPHES, 0, start)
         )
-        words.append(FoldedWord(start, end, "" if elided else fold_word(found[0], language)))
+        word = _SEPARATOR.sub("", found[0])
+        words.append(FoldedWord(start, end, "" if elided else fold_word(word, language)))
     return words
 
 

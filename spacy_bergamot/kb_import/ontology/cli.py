@@ -26,29 +26,39 @@ def import_cli(
     prefer: Annotated[
         str, typer.Option(help="Ontologies whose accession becomes the id where no CUI is agreed")
     ] = "MONDO,HP,DOID,ORPHA",
+    reviewed_only: Annotated[
+        bool,
+        typer.Option("--reviewed-only", help="Suppress translations that nobody has reviewed"),
+    ] = False,
 ) -> None:
     """Merge ontologies and tables into a knowledge base that `preprocess` reads.
 
     Reads OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, edges (x, p, y), and
     custom .csv, .tsv and .jsonl with id, name and optionally language, synonyms, abbreviations,
     term_type, suppress, type, parents, xrefs, definition, source and code. Each may be packed: .gz,
-    .xz, .bz2, .zip, .tar and .tar.gz. Broad and related synonyms and machine translations are
-    written as suppressed rows. A table with source (a prefix such as HP) and version, licence, name
+    .xz, .bz2, .zip, .tar and .tar.gz. Broad and related synonyms are written as suppressed
+    rows. A table with source (a prefix such as HP) and version, licence, name
     or address says of the sources what their files do not; one with predicate, rela, rel and
     inverse what relations are called.
     """
-    rows = import_ontologies(sources, output, prefer=tuple(filter(None, prefer.split(","))))
+    preferred = tuple(filter(None, prefer.split(",")))
+    rows = import_ontologies(sources, output, prefer=preferred, reviewed_only=reviewed_only)
     typer.echo("\n".join(f"{name:16} {count}" for name, count in rows.items()))
 
 
 def import_ontologies(
-    sources: list[Path], output: Path, *, prefer: tuple[str, ...] = ()
+    sources: list[Path],
+    output: Path,
+    *,
+    prefer: tuple[str, ...] = (),
+    reviewed_only: bool = False,
 ) -> dict[str, int]:
     """Write the RRF files and return their numbers of rows.
 
+    reviewed_only (bool): Suppress translations that nobody has reviewed, such as a machine's.
     RAISES (BergamotError): T116 and T117 for a broken or missing file, T118 without a name.
     """
-    records = Records()
+    records = Records(reviewed_only=reviewed_only)
     with timed("Reading the files"):
         read = read_sources(sources, records)
         records.drop_obsolete()

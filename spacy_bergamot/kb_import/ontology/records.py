@@ -48,9 +48,11 @@ class Records:
     empty if a file does not either. obsolete: accessions that a file withdraws. labels: names of
     predicates. relation_names: MRREL's REL and RELA of a predicate, and RELA the other way round.
     sources: what the files say of themselves. skipped: what was left out and why. notes: the first
-    rows and names that were malformed.
+    rows and names that were malformed. reviewed_only: whether translations that nobody has reviewed
+    are suppressed.
     """
 
+    reviewed_only: bool = False
     names: list[Name] = field(default_factory=list)
     definitions: list[tuple[str, str]] = field(default_factory=list)
     relations: list[tuple[str, str, str]] = field(default_factory=list)
@@ -81,6 +83,15 @@ class Records:
             self._note(f"{accession}: the name {text!r} has {character}")
         else:
             self.names.append(Name(accession, language, text, kind, suppressed))
+
+    def suppresses(self, *, unreviewed: bool) -> bool:
+        """Return whether a translation is suppressed, and count it if it is.
+
+        unreviewed (bool): Nobody has reviewed it; it may be a machine's.
+        """
+        if unreviewed and self.reviewed_only:
+            self.skipped["translations that nobody has reviewed: suppressed"] += 1
+        return unreviewed and self.reviewed_only
 
     def synonym(self, accession: str, text: str, scope: str, *, language: str = "ENG") -> None:
         """Add a synonym by its OBO scope: broad and related ones are suppressed."""

@@ -18,6 +18,8 @@ Row = dict[str, str]
 Reader = Callable[[Row, Records], bool]
 
 _SAME = {"SKOS:exactMatch", "OWL:equivalentClass", "OWL:sameAs"}
+_UNTRANSLATED = "NOT_TRANSLATED"
+"""Status of rows whose translation is the English name again."""
 _UNREVIEWED = {"CANDIDATE", "UNDER_REVIEW"}
 _NOT_SUPPRESSED = {"", "n", "no", "0", "false"}
 _RENAMED = {
@@ -140,20 +142,18 @@ def _mapping(row: Row, records: Records) -> bool:
 
 
 def _translation(row: Row, records: Records) -> bool:
-    """Babelon: labels, synonyms and definitions; machine translations are suppressed."""
+    """Babelon: labels, synonyms and definitions."""
     accession, language = accession_of(row["subject_id"]), row.get("translation_language", "")
     predicate, text = row["predicate_id"], row["translation_value"]
-    status = row.get("translation_status", "").strip().upper()
     if not accession or not language:
         return False
-    if status == "NOT_TRANSLATED" or not text.strip():
+    suppressed = records.suppresses(unreviewed=bool(_statuses(row) & _UNREVIEWED))
+    if _UNTRANSLATED in _statuses(row) or not text.strip():
         records.skipped["untranslated rows"] += 1
     elif "synonym" in predicate.lower():
-        if status in _UNREVIEWED:
-            predicate = "related"
-        records.synonym(accession, text, predicate, language=language_of(language))
+        scope = "related" if suppressed else predicate
+        records.synonym(accession, text, scope, language=language_of(language))
     elif predicate == "rdfs:label":
-        suppressed = status in _UNREVIEWED
         records.name(accession, text, "PT", language=language_of(language), suppressed=suppressed)
     else:
         records.skipped["translations of other than names"] += 1
@@ -165,9 +165,19 @@ def _synonyms(row: Row, records: Records) -> bool:
     accession, language = accession_of(row["subject_id"]), row["translation_language"]
     if not accession or not language:
         return False
+    if _UNTRANSLATED in _statuses(row):
+        records.skipped["untranslated rows"] += 1
+        return True
+    suppressed = records.suppresses(unreviewed=bool(_statuses(row) & _UNREVIEWED))
     for text in row["translation_value"].split("|"):
-        records.synonym(accession, text, "exact", language=language_of(language))
+        scope = "related" if suppressed else "exact"
+        records.synonym(accession, text, scope, language=language_of(language))
     return True
+
+
+def _statuses(row: Row) -> set[str]:
+    """Return what a translation's row says of it, in whichever column."""
+    return {row.get(column, "").strip().upper() for column in ("translation_status", "comment")}
 
 
 def _edge(row: Row, records: Records) -> bool:

@@ -38,6 +38,8 @@ def test_rows_get_their_mentions(pipeline: Path):
     (one,) = made.column("mentions").to_pylist()[0]
     assert TEXTS[0][one["start"] : one["end"]] == one["text"] == "Bluthochdruck"
     assert (one["label"], one["score"], one["attributes"]) == ("DISO", 1, [])
+    assert one["name"] == "Hypertension"
+    assert all(isinstance(one["name"], str) for of in made["mentions"].to_pylist() for one in of)
     assert one["candidates"][0]["concept_id"] == "C01"
     assert one["candidates"][0]["language"] == "GER"
     assert made.schema == annotate.schema(table().schema)

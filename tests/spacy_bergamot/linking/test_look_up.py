@@ -32,3 +32,11 @@ def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
     assert linker(mark(german, "FA", "FA")).ents[0].kb_id_ == "C03"
     explained = linker.explain("CC", context="a common cold (CC)")
     assert explained["looked_up"] == "common cold"
+
+
+def test_a_word_that_a_line_breaks_is_looked_up_whole(make_nlp):
+    nlp = make_nlp(mentions=False)
+    linker = nlp.get_pipe("bergamot_linker")
+    doc = linker(mark(nlp, "He has hyper-\n  tension.", "hyper-\n  tension"))
+    assert doc.ents[0]._.kb_ents[0] == ("C01", 1.0)
+    assert linker.explain("Non-\nHodgkin")["looked_up"] == "non-hodgkin"

@@ -42,6 +42,12 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("El paciente tuvo dos neumonías el año pasado.", ["neumonías"]),
         ("Pacjent przebył dwa zapalenia płuc w zeszłym roku.", ["zapalenia płuc"]),
         ("患者は昨日、肺炎で入院しました。", ["肺炎"]),
+        # A hyphen in a compound, and the end of a line in a word.
+        ("Der Mann hatte zwei Schlag-Anfälle und nimmt weiter Beta-Blocker.",
+         ["Schlag-Anfälle", "Beta-Blocker"]),
+        ("Die Patientin erlitt gestern einen Schlag-\nanfall.", ["Schlag-\nanfall"]),
+        ("The patient had two stro-\r\n  kes last year.", ["stro-\r\n  kes"]),
+        ("The patient had two stro-kes last year.", []),
         # Words of another sentence, or beyond a comma, are none of the mention.
         ("It beats the heart. Attack of the enemy, who lost it.", []),
         ("He has no heart, attacks come from the left side.", []),

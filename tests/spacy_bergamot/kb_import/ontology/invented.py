@@ -109,6 +109,7 @@ ZO:0000003\trdfs:label\tzeal gland\t"glándula ""del celo"""\t\ten\tes\tfinal
 SYNONYMS = """subject_id\ttranslation_value\tcomment
 ID\tAL oboInOwl:hasExactSynonym@tr SPLIT=|\t
 ZO:0000001\taşırı gayret|gayret hastalığı\tOFFICIAL
+ZO:0000001\tzealous fit\tNOT_TRANSLATED
 """
 SSSOM = """# curie_map:
 #   ZO: http://purl.obolibrary.org/obo/ZO_

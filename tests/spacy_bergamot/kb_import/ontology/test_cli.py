@@ -22,7 +22,7 @@ def test_terms_become_concepts_with_the_names_of_every_file(table: ConceptTable)
             ("TUR", "aşırı gayret"),
             ("TUR", "gayret hastalığı"),
         },
-        "ZO:0000002": {("ENG", "acute zeal")},  # two CUIs are none
+        "ZO:0000002": {("ENG", "acute zeal"), ("GER", "akuter Eifer")},  # two CUIs are none
         "ZO:0000003": {("ENG", "zeal gland"), ("ENG", "zeal rash"), ("SPA", 'glándula "del celo"')},
         "ORPHA:77": {("FRE", "zèle rare"), ("FRE", "zélose")},
     }
@@ -49,18 +49,23 @@ def test_codes_definitions_types_and_relations_come_along(table: ConceptTable):
 
 def test_what_is_left_out_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     caplog.set_level("INFO")
-    import_ontologies([write_sources(tmp_path / "raw")], tmp_path / "META")
+    raw = write_sources(tmp_path / "raw")
+    import_ontologies([raw], tmp_path / "META", reviewed_only=True)
     for text in (
         "notes.txt",
+        "1 translations that nobody has reviewed: suppressed",
         "zo-de.babelon.tsv:7: en|de|nonsense",
         "1 malformed rows",
         "1 mappings that would join two terms of one ontology",
         "1 mappings that are not exact",
         "1 names of obsolete terms",
         "1 names with | or U+FFFD",
-        "1 untranslated rows",
+        "2 untranslated rows",
     ):
         assert text in caplog.text
     conso = (tmp_path / "META/MRCONSO.RRF").read_text("utf8")
-    assert "|akuter Eifer|0|Y||" in conso  # a machine translation is there, suppressed
+    assert "|akuter Eifer|0|Y||" in conso
     assert "|keenness|0|Y||" in conso
+    assert "|zealous fit|" not in conso  # a template's English name, which is no Turkish one
+    import_ontologies([raw], tmp_path / "all")
+    assert "|akuter Eifer|0|N||" in (tmp_path / "all/MRCONSO.RRF").read_text("utf8")
