@@ -93,7 +93,11 @@ class FoldedText:
 
     @classmethod
     def readings(cls, doc: Doc, language: str) -> "list[FoldedText]":
-        """Return a text as it stands, and with joined words where hyphens part some."""
+        """Return a text as it stands, and with joined words where hyphens part some.
+
+        doc (Doc): The document.
+        language (str): As in MRCONSO.RRF.
+        """
         words = [read(doc.text, language) for read in (folded_words, joined_words)]
         return [cls(doc, language, of) for of in words if of]
 

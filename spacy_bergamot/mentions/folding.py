@@ -106,6 +106,7 @@ def joined_words(text: str, language: str) -> list[FoldedWord]:
     These are words that the end of a line breaks, "pneu-" and "monia", and "Herz-Infarkt" in
     languages that write compounds as one word.
 
+    text (str): Of a document.
     language (str): As in MRCONSO.RRF.
     """
     parted, words = _joined(language)
