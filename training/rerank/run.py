@@ -92,7 +92,7 @@ def parts_of(
         raise BergamotError(Errors.T107, name="--dev", value=dev)
     rows = np.arange(len(observed.seen)) if rows is None else rows
     names = [documents[of].name for of in observed.documents[rows]]
-    held = uniform(mix(string_keys(names))) < dev
+    held = is_held(names, dev)
     parts = {"train": rows[~held], "dev": rows[held]}
     for name, of in parts.items():
         useful = sum(len(observed.right[row]) > 1 and observed.right[row].any() for row in of)
@@ -100,6 +100,14 @@ def parts_of(
             facts = {"count": useful, "mentions": len(of), "least": LEAST}
             raise BergamotError(Errors.T372, name=f"The {name} part", **facts)
     return parts["train"], parts["dev"]
+
+
+def is_held(names: Sequence[str], dev: float) -> np.ndarray:
+    """Say which documents are of the development part, bool (n,), by their names.
+
+    dev (float): Share of the documents.
+    """
+    return np.asarray(uniform(mix(string_keys(names))) < dev)
 
 
 def tried_strengths(observed: Observed, rows: np.ndarray) -> dict[float, np.ndarray]:

@@ -38,7 +38,10 @@ class Trained:
     fingerprint: str = ""
 
     def save(self, path: Path, **facts: Any) -> None:
-        """Write a folder, whole or not at all. facts (Any): More for the manifest."""
+        """Write a folder, whole or not at all.
+
+        path (Path): The folder. facts (Any): More for the manifest.
+        """
         made_with = {"index": self.index, "generator": self.generator}
         with atomic_folder(path) as folder:
             self.model.save(folder)
@@ -56,8 +59,10 @@ class Trained:
 
     @classmethod
     def open(cls, folder: Path, *, device: str, precision: str) -> "Trained":
-        """Open a folder that `save` wrote.
+        """Open a trained cross-encoder.
 
+        folder (Path): That `save` wrote.
+        device (str): torch device, or "auto". precision (str): "fp32" or "bf16".
         RAISES (BergamotError): B014 for a precision, B151 if what it has does not fit; B001 to
             B006, B149.
         """

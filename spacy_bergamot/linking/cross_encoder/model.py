@@ -51,7 +51,10 @@ class PairModel(nn.Module):
 
     @classmethod
     def begin(cls, folder: Path) -> "PairModel":
-        """Return an untrained one from a language model's folder."""
+        """Return an untrained one.
+
+        folder (Path): Of a language model.
+        """
         check_folder(folder)
         lm = open_model(folder, use_safetensors=True)
         return cls(lm.float(), open_tokenizer(folder, _WHOLE))
@@ -60,6 +63,8 @@ class PairModel(nn.Module):
     def open(cls, folder: Path, *, device: str = "cpu", precision: str = "fp32") -> "PairModel":
         """Open a trained one.
 
+        folder (Path): That `save` wrote.
+        device (str): torch device. precision (str): "fp32" or "bf16".
         RAISES (BergamotError): B014 for a precision, B151 for a file that does not fit.
         """
         check_precision(precision)
@@ -76,7 +81,10 @@ class PairModel(nn.Module):
         return model
 
     def save(self, folder: Path) -> None:
-        """Write its files into a folder, the language model in half precision."""
+        """Write its files, the language model in half precision.
+
+        folder (Path): Where they go.
+        """
         weights = {name: value.half() for name, value in self.lm.state_dict().items()}
         self.lm.save_pretrained(folder, state_dict=weights, safe_serialization=True)
         self.tokenizer.save(str(folder / "tokenizer.json"))
@@ -112,7 +120,11 @@ class PairModel(nn.Module):
         }
 
     def logits(self, lines: Sequence[Line], *, batch_tokens: int = 4096) -> list[float]:
-        """Return the logits of any number of lines, in their order."""
+        """Return the logits of any number of lines, in their order.
+
+        lines (Sequence[Line]): In any order.
+        batch_tokens (int): Tokens per forward pass.
+        """
         found = [0.0] * len(lines)
         with torch.inference_mode():
             for rows in length_batches([len(line.ids) for line in lines], batch_tokens):

@@ -27,7 +27,10 @@ def to_read(mixed: Sequence[Candidate], *, margin: float, k: int) -> list[Candid
 
 
 def nil_of(mixed: Sequence[Candidate]) -> Candidate:
-    """Return NIL among the alternatives of a mention."""
+    """Return NIL among the alternatives of a mention.
+
+    mixed (Sequence[Candidate]): As of `to_read`.
+    """
     return next(one for one in mixed if one.concept_id == NIL)
 
 

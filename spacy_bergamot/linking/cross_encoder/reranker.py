@@ -59,8 +59,10 @@ class CrossEncoder:
         return f"CrossEncoder({settings}, weights={mark!r})"
 
     def opened(self, folder: Path, *, index: str) -> "CrossEncoder":
-        """Return the reranker with the weights of a folder.
+        """Return the reranker with its weights.
 
+        folder (Path): What training made.
+        index (str): Fingerprint of the alias index that candidates come from.
         RAISES (BergamotError): B153 for another index; else as `Trained.open`.
         """
         trained = Trained.open(folder, device=self.device, precision=self.precision)
@@ -87,7 +89,11 @@ class CrossEncoder:
         candidates: Sequence[Ordered],
         kb: KnowledgeBase,
     ) -> list[Ordered]:
-        """Return the candidates of the mentions of several documents, best first."""
+        """Return the candidates of the mentions of several documents, best first, NIL among them.
+
+        mentions (Sequence[Sequence[Mention]]), candidates (Sequence[Ordered]): Of every document.
+        kb (KnowledgeBase): Where candidates are described.
+        """
         trained, mix = self._trained, self._mix
         assert trained is not None, "only what `opened` returns can rerank"
         assert mix is not None
@@ -128,5 +134,5 @@ def make_cross_encoder(
     device: str = "cpu",
     precision: str = "fp32",
 ) -> CrossEncoder:
-    """Configure `CrossEncoder`; its weights are files of the pipeline."""
+    """Configure a cross-encoder, whose weights are files of the pipeline; see `CrossEncoder`."""
     return CrossEncoder(nil=nil, margin=margin, k=k, device=device, precision=precision)

@@ -53,8 +53,8 @@ class Separators(NamedTuple):
     def of(cls, tokenizer: "Tokenizer") -> "Separators":
         """Read them from what a tokenizer makes of a pair.
 
-        One that joins two texts without anything between them gets what it ends a text with.
-
+        tokenizer (tokenizers.Tokenizer): One that joins two texts without anything between them
+            gets what it ends a text with.
         RAISES (BergamotError): B150 if that is nothing too.
         """
         pair = tokenizer.encode("a", "a")
@@ -98,7 +98,11 @@ class Reader:
         self._known = lru_cache(maxsize=_REMEMBERED)(self._read)
 
     def lines(self, mention: Mention, candidates: Sequence[Candidate]) -> list[Line]:
-        """Return a line for every candidate of a mention, and one for NIL."""
+        """Return what is read of a mention.
+
+        mention (Mention): In its text. candidates (Sequence[Candidate]): Of the knowledge base.
+        RETURNS (list[Line]): One for every candidate, then one for NIL.
+        """
         language = lat(mention.language)
         left, middle, right = self._mention(mention)
         seconds = [self._candidate(one, language) for one in candidates]

@@ -1,8 +1,11 @@
 """A trained cross-encoder is a part of the pipeline, in whatever form that is kept."""
 
+import json
 import pickle
 import random
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,7 @@ from tests.training.rerank.conftest import (
     write_pipeline,
 )
 
+ROOT = Path(__file__).parents[3]
 CROSS, MIX = "spacy_bergamot.CrossEncoder.v1", "spacy_bergamot.LearnedMix.v1"
 READ_ALL = {"components": {"bergamot_linker": {"rerank": {"margin": 2.0}}}}
 
@@ -111,3 +115,16 @@ def test_files_of_a_reranker_of_another_kind_are_refused(reranked: Path, tmp_pat
     config.to_disk(other / "config.cfg")
     with pytest.raises(BergamotError, match="B003"):
         spacy.load(other)
+
+
+def test_the_benchmark_shows_what_is_gained(doubtful: Path, learned: Learned, gold: Path):
+    files = [doubtful, gold, gold, "--cross-encoder", learned.folder]
+    command = [sys.executable, "-m", "benchmarks.context", *map(str, files)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout.splitlines()[-1])
+    assert [*found][-2:] == ["learned mix", "cross-encoder"]
+    cross = found["cross-encoder"]
+    assert cross["acc_1"] > found["learned mix"]["acc_1"]
+    assert cross["ms"] > 0
+    assert 0 <= cross["ece_calibrated"] <= 1

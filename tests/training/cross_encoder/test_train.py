@@ -122,8 +122,8 @@ def test_what_cannot_be_learned_is_said(
     linker: BergamotLinker, asked: list[Asked], words_lm: Path, tmp_path: Path
 ):
     for recipe, code in (
-        (Recipe(size=65), r"T270.*65 tokens.*16 to 64"),
-        (Recipe(size=8), "T270"),
+        (Recipe(size=65), r"T272.*65 tokens.*16 to 64"),
+        (Recipe(size=8), "T272"),
         (replace(RECIPE, margin=0.0), "T271"),
         (replace(RECIPE, precision="fp8"), "B014"),
         (replace(RECIPE, dev=1.0), "T107"),
