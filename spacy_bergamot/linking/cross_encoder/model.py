@@ -18,6 +18,7 @@ from spacy_bergamot.encoder.lm_folder import check_folder, open_model
 from spacy_bergamot.encoder.ordered import keep_ordered
 from spacy_bergamot.encoder.packed import encode_packed, even_rows, first_position, is_packable
 from spacy_bergamot.encoder.runs import stacked
+from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.encoder.text_encoder import length_batches, open_tokenizer
 from spacy_bergamot.finder.tagger import PRECISIONS, check_precision
 from spacy_bergamot.linking.cross_encoder.texts import MARKS, Line, Separators
@@ -33,10 +34,13 @@ class PairModel(nn.Module):
 
     lm (torch.nn.Module): A Hugging Face encoder.
     tokenizer (tokenizers.Tokenizer): Its tokenizer, without truncation.
+    pooling (str): "cls" or "mean": what its hidden states are reduced by. Best is what it was
+        trained with: the first token of others says little until it has learned much.
     """
 
-    def __init__(self, lm: Any, tokenizer: Any) -> None:
+    def __init__(self, lm: Any, tokenizer: Any, pooling: str) -> None:
         super().__init__()
+        self.pooling = pooling
         self.lm = lm
         self.tokenizer = tokenizer
         width = lm.config.hidden_size
@@ -57,7 +61,8 @@ class PairModel(nn.Module):
         """
         check_folder(folder)
         lm = open_model(folder, use_safetensors=True)
-        return cls(lm.float(), open_tokenizer(folder, _WHOLE))
+        pooling = EncoderSettings.read(folder).pooling
+        return cls(lm.float(), open_tokenizer(folder, _WHOLE), pooling)
 
     @classmethod
     def open(cls, folder: Path, *, device: str = "cpu", precision: str = "fp32") -> "PairModel":
@@ -88,6 +93,7 @@ class PairModel(nn.Module):
         weights = {name: value.half() for name, value in self.lm.state_dict().items()}
         self.lm.save_pretrained(folder, state_dict=weights, safe_serialization=True)
         self.tokenizer.save(str(folder / "tokenizer.json"))
+        EncoderSettings(pooling=self.pooling).write(folder)
         own = {n: v for n, v in self.state_dict().items() if not n.startswith(_FROZEN)}
         save_file(own, folder / _PAIR)
 
@@ -98,10 +104,10 @@ class PairModel(nn.Module):
             parts = [self.lm.embeddings(**self._embedded(run)).flatten(0, 1) for run in runs]
             shapes = [(len(run), len(run[0].ids)) for run in runs]
             rows = even_rows(sum(map(len, parts)), self.lm)
-            pooled = encode_packed(self.lm, stacked(parts, rows), shapes, "cls")
+            pooled = encode_packed(self.lm, stacked(parts, rows), shapes, self.pooling)
         else:
-            states = [self.lm(**self._embedded(run)).last_hidden_state[:, 0] for run in runs]
-            pooled = torch.cat(states).float()
+            states = [self.lm(**self._embedded(run)).last_hidden_state for run in runs]
+            pooled = torch.cat([s[:, 0] if self.pooling == "cls" else s.mean(1) for s in states])
         return self.head(self.dropout(pooled.to(self.head.weight.dtype))).float().squeeze(-1)
 
     def _embedded(self, run: Sequence[Line]) -> dict[str, Tensor]:

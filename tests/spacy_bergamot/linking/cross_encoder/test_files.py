@@ -19,8 +19,8 @@ def test_what_is_saved_is_opened(trained: Path):
     assert opened.weights.candidate["score"] == 4.0
     assert len(opened.fingerprint) == 64
     assert {path.name for path in trained.iterdir()} == {
-        "config.json", "model.safetensors", "pair.safetensors", "tokenizer.json", "mix",
-        "manifest.json",
+        "bergamot.json", "config.json", "model.safetensors", "pair.safetensors", "tokenizer.json",
+        "mix", "manifest.json",
     }  # fmt: skip
 
 

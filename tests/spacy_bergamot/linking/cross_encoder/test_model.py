@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.linking.cross_encoder import model as module
 from spacy_bergamot.linking.cross_encoder.model import PairModel
@@ -19,11 +20,18 @@ LINES = [
 ]
 
 
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
 @pytest.mark.parametrize("family", ["bert", "roberta"])
 def test_packed_logits_are_those_of_the_modules_own_forward_pass(
-    family: str, make_folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    family: str,
+    pooling: str,
+    make_folder: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
 ):
-    model = PairModel.begin(make_folder(family)).eval()
+    folder = make_folder(family)
+    EncoderSettings(pooling=pooling).write(folder)
+    model = PairModel.begin(folder).eval()
+    assert model.pooling == pooling
     packed = model.logits(LINES)
     monkeypatch.setattr(module, "is_packable", lambda _: False)
     assert model.logits(LINES) == pytest.approx(packed, abs=1e-5)
@@ -59,6 +67,7 @@ def test_marks_and_head_learn_with_frozen_words(make_folder: Callable[[str], Pat
 def test_saved_and_opened_it_gives_the_same(pair_model: PairModel, tmp_path: Path):
     pair_model.save(tmp_path)
     opened = PairModel.open(tmp_path)
+    assert opened.pooling == pair_model.pooling
     # The language model is kept in half precision.
     assert opened.logits(LINES) == pytest.approx(pair_model.logits(LINES), abs=0.05)
     assert PairModel.open(tmp_path).logits(LINES) == opened.logits(LINES)
