@@ -124,6 +124,8 @@ setup(
             "spacy_bergamot.CoherenceReranker.v1 = spacy_bergamot.linking.rerank:make_coherence",
             "spacy_bergamot.LlmReranker.v1 = spacy_bergamot.linking.llm.reranker:make_llm",
             "spacy_bergamot.LearnedMix.v1 = spacy_bergamot.linking.learned_mix:make_learned_mix",
+            "spacy_bergamot.CrossEncoder.v1 = "
+            "spacy_bergamot.linking.cross_encoder.reranker:make_cross_encoder",
         ],
         "spacy_bergamot_engines": [
             "faiss = spacy_bergamot.index.engines.faiss:FaissEngine",

@@ -1,6 +1,6 @@
-"""What abbreviations, prior, coherence and the learned mix gain on the gold documents of a corpus.
+"""What abbreviations, prior, coherence and learned rerankers gain on gold documents of a corpus.
 
-    python -m benchmarks.context PIPELINE TUNE TEST [--keep FOLDER]
+    python -m benchmarks.context PIPELINE TUNE TEST [--cross-encoder FOLDER] [--keep FOLDER]
 
 PIPELINE has a bergamot_linker; TUNE and TEST are corpora, .spacy files or others of `python -m
 training corpus`. Weights of prior and coherence are chosen on TUNE by Acc@1, and the mix is trained
@@ -10,6 +10,9 @@ documents. A mention counts if one of its concepts is in the index; any of them 
 calibration error is over all mentions, of the mix's own scores, and of probabilities that
 `calibrate` would fit to them on TUNE. Milliseconds are of reranking alone, on one thread, with
 nothing remembered of concepts.
+
+FOLDER is what `python -m training cross-encoder PIPELINE TUNE` made, with --dev as it is; its
+probabilities are fitted to the documents that it did not learn from.
 
 With --keep the candidates are kept, and a second run takes seconds. The last line is JSON.
 """
@@ -29,15 +32,17 @@ from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.calibration import Calibration
 from spacy_bergamot.linking.calibration_report import expected_calibration_error
 from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.linking.cross_encoder.reranker import make_cross_encoder
 from spacy_bergamot.linking.learned_mix import LearnedMix
 from spacy_bergamot.linking.rerank import CoherenceReranker, PriorReranker, Reranker
 from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.pipeline.pipelines import load_pipeline
 from spacy_bergamot.text import normalize
+from training.cross_encoder.recipe import Recipe
 from training.evaluate.statistics import bootstrap_interval, compare
 from training.rerank.ask import ask, linker_of, read_documents
 from training.rerank.candidates import Asked, Document
-from training.rerank.run import train
+from training.rerank.run import is_held, train
 
 Weigh = Callable[[list[Candidate]], list[Candidate]]
 PRIORS = (0.005, 0.01, 0.02, 0.05, 0.1)
@@ -61,6 +66,9 @@ def main() -> None:
     parser.add_argument("pipeline")
     parser.add_argument("tune", type=Path)
     parser.add_argument("test", type=Path)
+    parser.add_argument("--cross-encoder", type=Path)
+    parser.add_argument("--precision", default="fp32", help="Of the cross-encoder")
+    parser.add_argument("--k", type=int, help="Candidates; default the pipeline's")
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
     linker = linker_of(load_pipeline(arguments.pipeline), arguments.pipeline)
@@ -69,9 +77,10 @@ def main() -> None:
         kept = arguments.keep or Path(scratch)
         kept.mkdir(parents=True, exist_ok=True)
         tune, test = (
-            ask(linker, read_documents(path), k=linker.settings.k, known=kept / f"{name}.arrow")
+            ask(linker, read_documents(path), k=arguments.k or linker.settings.k,
+                known=kept / f"{name}.arrow")
             for name, path in (("tune", arguments.tune), ("test", arguments.test))
-        )
+        )  # fmt: skip
         folder = Path(scratch) / "mix"
         train(linker, tune, folder, dev=0.2)
         mix = LearnedMix(nil=False).opened(folder, index=linker.parts.index.fingerprint)
@@ -87,20 +96,29 @@ def main() -> None:
         scored = {w: measure(tune.documents, kind(w), kb).first.mean() for w in tried}
         weights[name] = max(scored, key=lambda weight: scored[weight])
         results[name] = measure(test.documents, kind(weights[name]), kb)
-    results["learned mix"] = measure(test.documents, mix, kb)
-    calibration = calibrated(linker, tune, mix)
-    errors = {
-        "ece": calibration_error(results["learned mix"]),
-        "ece_calibrated": calibration_error(measure(test.documents, mix, kb, calibration)),
-    }
+    learned: dict[str, tuple[Reranker, list[Document]]] = {"learned mix": (mix, tune.documents)}
+    if arguments.cross_encoder:
+        reads = make_cross_encoder(nil=False, precision=arguments.precision)
+        cross = reads.opened(arguments.cross_encoder, index=linker.parts.index.fingerprint)
+        new = is_held([document.name for document in tune.documents], Recipe.dev)
+        unseen = [of for of, is_new in zip(tune.documents, new, strict=True) if is_new]
+        learned["cross-encoder"] = cross, unseen
+    errors = {}
+    for name, (rerank, fitted) in learned.items():
+        results[name] = measure(test.documents, rerank, kb)
+        weigh = calibrated(linker, fitted, rerank)
+        errors[name] = {
+            "ece": calibration_error(results[name]),
+            "ece_calibrated": calibration_error(measure(test.documents, rerank, kb, weigh)),
+        }
     show(results, weights, errors)
 
 
-def calibrated(linker: BergamotLinker, asked: Asked, rerank: Reranker) -> Weigh:
+def calibrated(linker: BergamotLinker, documents: list[Document], rerank: Reranker) -> Weigh:
     """Return what gives candidates the probabilities that are fitted to reranked documents."""
     groups = linker.parts.groups
-    found = [one for of in asked.documents for one in rerank(of.mentions, of.candidates, linker.kb)]
-    golds = [gold.concepts for of in asked.documents for gold in of.golds]
+    found = [one for of in documents for one in rerank(of.mentions, of.candidates, linker.kb)]
+    golds = [gold.concepts for of in documents for gold in of.golds]
     made = Calibration.fit(found, golds, groups)
     return lambda candidates: made(candidates, groups)
 
@@ -151,7 +169,11 @@ def measure(
     return Measured(first, fifth, owners, probable, hits, 1000 * seconds / count)
 
 
-def show(results: dict[str, Measured], weights: dict[str, float], errors: dict[str, float]) -> None:
+def show(
+    results: dict[str, Measured],
+    weights: dict[str, float],
+    errors: dict[str, dict[str, float]],
+) -> None:
     base = results["abbreviations"]
     print(
         f"{'':15}{'weight':>8}{'Acc@1':>8}{'95 %':>15}{'Acc@5':>8}{'gain':>8}{'95 %':>17}{'ms':>8}"
@@ -177,8 +199,9 @@ def show(results: dict[str, Measured], weights: dict[str, float], errors: dict[s
             "mcnemar_p": float(f"{gain['mcnemar_p']:.2g}"),
             "ms": round(one.milliseconds, 3),
         }
-    figures["learned mix"] |= errors
-    print(f"expected calibration error of the learned mix: {errors}")
+    for name, of in errors.items():
+        figures[name] |= of
+        print(f"expected calibration error of the {name}: {of}")
     print(json.dumps(figures))
 
 

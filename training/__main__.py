@@ -14,6 +14,7 @@ from training.benchmark.cli import benchmark_cli
 from training.bergamot.cli import train_cli
 from training.card.cli import card_cli
 from training.corpora.cli import corpus_cli
+from training.cross_encoder.cli import cross_encoder_cli
 from training.download.umls import download_cli
 from training.download.wikidata import wikidata_cli
 from training.encode import encode_cli
@@ -67,6 +68,7 @@ app.command("export-pairs")(export_pairs_cli)
 app.command("report")(report_cli)
 app.command("mentions")(mentions_cli)
 app.command("rerank")(rerank_cli)
+app.command("cross-encoder")(cross_encoder_cli)
 app.add_typer(tasks, name="tasks")
 
 

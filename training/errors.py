@@ -198,6 +198,14 @@ class Errors(KbErrors):
         "dictionary. Check that both use the same concept ids."
     )
     T307 = "{path} holds no wheel. Run: spacy project run package"
+    T271 = (
+        "With a margin of {margin} the learned mix is in doubt of too few of {count} mentions. "
+        "Give a larger corpus, raise --margin, or use the mix alone: python -m training rerank"
+    )
+    T272 = (
+        "A cross-encoder cannot read {value} tokens at once: from 16 to {longest} are possible "
+        "with this language model. Change --size."
+    )
     T310 = (
         "No {label} mention is marked in {paths}, so there is nothing to train on. Give texts of "
         "the knowledge base's languages, with --language where it is known, or another --label."

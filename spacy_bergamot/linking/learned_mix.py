@@ -132,9 +132,10 @@ class LearnedMix:
         if profiles is None or profiles.kb is not kb:
             profiles = self._profiles = Profiles(kb)
         seen = features_of(mentions, candidates, profiles, self._generators)
-        return [self._mixed(*one) for one in zip(candidates, seen, strict=True)]
+        return [self.mixed(*one) for one in zip(candidates, seen, strict=True)]
 
-    def _mixed(self, found: list[Candidate], seen: Seen) -> list[Candidate]:
+    def mixed(self, found: list[Candidate], seen: Seen) -> list[Candidate]:
+        """Return the candidates of one mention, best first, NIL among them."""
         if not found:
             return found
         added = seen.candidates * self._of_candidate

@@ -1,7 +1,8 @@
 """An invented knowledge base in six languages and a tiny language model made on the spot."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -65,8 +66,9 @@ def write_concepts(path: Path, known: dict = CONCEPTS) -> Path:
     return path
 
 
-def write_lm(path: Path, seed: int = 0) -> Path:
-    """Write a tiny BERT with random weights whose vocabulary has the words of `CONCEPTS`."""
+def write_lm(path: Path, seed: int = 0, *, words: Sequence[str] = (), **settings: object) -> Path:
+    """Write a tiny BERT with random weights whose vocabulary has the words of `CONCEPTS`, and more
+    words; settings: of its config."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
@@ -74,7 +76,8 @@ def write_lm(path: Path, seed: int = 0) -> Path:
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
     names = [n.lower() for _, by in CONCEPTS.values() for ns in by.values() for n in ns]
     splitter = pre_tokenizers.BertPreTokenizer()
-    words = sorted({word for name in names for word, _ in splitter.pre_tokenize_str(name)})
+    known = {word for name in names for word, _ in splitter.pre_tokenize_str(name)}
+    words = sorted(known.union(words))
     letters = sorted({letter for word in words for letter in word})
     pieces = dict.fromkeys([*special, *letters, *(f"##{letter}" for letter in letters), *words])
     vocabulary = {piece: number for number, piece in enumerate(pieces)}
@@ -85,10 +88,14 @@ def write_lm(path: Path, seed: int = 0) -> Path:
         single="[CLS] $A [SEP]", special_tokens=ends
     )
     torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=tokenizer.get_vocab_size(), hidden_size=32, num_hidden_layers=2,
-        num_attention_heads=4, intermediate_size=64, max_position_embeddings=64,
-    )  # fmt: skip
+    sizes: dict[str, Any] = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 64,
+        "max_position_embeddings": 64,
+    }
+    config = BertConfig(vocab_size=tokenizer.get_vocab_size(), **{**sizes, **settings})
     BertModel(config).save_pretrained(path)
     PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]"

@@ -1,6 +1,6 @@
 """Learn to rerank: from candidates of gold mentions to the folder of a learned mix."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,14 +25,17 @@ LEAST = 20
 
 
 class Observed(NamedTuple):
-    """Mentions that have candidates, and their documents.
+    """Mentions that have candidates.
 
+    seen (list[Seen]), right (list of bool (candidates,)): Of every mention.
+    documents, places (int64 (n,)): Its document, and which of its mentions it is.
     counted (bool (n,)): Whether the knowledge base shows the gold, so that Acc@1 counts it.
     """
 
     seen: list[Seen]
     right: list[np.ndarray]
     documents: np.ndarray
+    places: np.ndarray
     counted: np.ndarray
 
     def choices(self, rows: np.ndarray) -> Choices:
@@ -50,21 +53,11 @@ def train(linker: "BergamotLinker", asked: Asked, output: Path, *, dev: float) -
     RETURNS (dict): The report, which mix.json has too.
     RAISES (BergamotError): T107 for a share, T372 if there is too little to learn from.
     """
-    if not 0 < dev < 1:
-        raise BergamotError(Errors.T107, name="--dev", value=dev)
-    generators = sorted({key for of in asked.documents for found in of.candidates
-                         for one in found for key in one.scores})  # fmt: skip
+    generators = generators_of(asked.documents)
     observed = observe(asked.documents, Profiles(linker.kb), generators)
-    names = [asked.documents[of].name for of in observed.documents]
-    held = uniform(mix(string_keys(names))) < dev
-    parts = {"train": np.flatnonzero(~held), "dev": np.flatnonzero(held)}
-    for name, rows in parts.items():
-        useful = sum(len(observed.right[row]) > 1 and observed.right[row].any() for row in rows)
-        if useful < LEAST:
-            facts = {"count": useful, "mentions": len(rows), "least": LEAST}
-            raise BergamotError(Errors.T372, name=f"The {name} part", **facts)
-    train_part, dev_part = (observed.choices(rows) for rows in parts.values())
-    tried = {strength: fit(train_part, strength) for strength in STRENGTHS}
+    train_rows, dev_rows = parts_of(observed, asked.documents, dev)
+    tried = tried_strengths(observed, train_rows)
+    dev_part = observed.choices(dev_rows)
     losses = {strength: dev_part.loss(weights) for strength, weights in tried.items()}
     best = min(losses, key=lambda strength: losses[strength])
     report = {
@@ -72,7 +65,7 @@ def train(linker: "BergamotLinker", asked: Asked, output: Path, *, dev: float) -
         "documents": len(asked.documents),
         "strength": best,
         "losses": {str(strength): round(loss, 5) for strength, loss in losses.items()},
-        "dev": measure(observed, parts["dev"], dev_part, tried[best]),
+        "dev": measure(observed, dev_rows, dev_part, tried[best]),
     }
     every = np.arange(len(observed.seen))
     weights = named(fit(observed.choices(every), best), generators)
@@ -81,21 +74,66 @@ def train(linker: "BergamotLinker", asked: Asked, output: Path, *, dev: float) -
     return report
 
 
+def generators_of(documents: Sequence[Document]) -> list[str]:
+    """Return the keys of the scores that candidates have."""
+    found = (one for of in documents for found in of.candidates for one in found)
+    return sorted({key for one in found for key in one.scores})
+
+
+def parts_of(
+    observed: Observed, documents: Sequence[Document], dev: float, *, rows: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the training part and of the development part, drawn by documents' names.
+
+    dev (float): Share of the documents. rows (int64 | None): Mentions that are taken; None for all.
+    RAISES (BergamotError): T107 for a share, T372 if there is too little to learn from.
+    """
+    if not 0 < dev < 1:
+        raise BergamotError(Errors.T107, name="--dev", value=dev)
+    rows = np.arange(len(observed.seen)) if rows is None else rows
+    names = [documents[of].name for of in observed.documents[rows]]
+    held = is_held(names, dev)
+    parts = {"train": rows[~held], "dev": rows[held]}
+    for name, of in parts.items():
+        useful = sum(len(observed.right[row]) > 1 and observed.right[row].any() for row in of)
+        if useful < LEAST:
+            facts = {"count": useful, "mentions": len(of), "least": LEAST}
+            raise BergamotError(Errors.T372, name=f"The {name} part", **facts)
+    return parts["train"], parts["dev"]
+
+
+def is_held(names: Sequence[str], dev: float) -> np.ndarray:
+    """Say which documents are of the development part, bool (n,), by their names.
+
+    dev (float): Share of the documents.
+    """
+    return np.asarray(uniform(mix(string_keys(names))) < dev)
+
+
+def tried_strengths(observed: Observed, rows: np.ndarray) -> dict[float, np.ndarray]:
+    """Return weights that are fitted to some mentions, by the strength of the penalty."""
+    choices = observed.choices(rows)
+    return {strength: fit(choices, strength) for strength in STRENGTHS}
+
+
 def observe(
     documents: Sequence[Document], profiles: Profiles, generators: Sequence[str]
 ) -> Observed:
     """Return what is seen of the mentions that have candidates."""
-    seen, right, owners, counted = [], [], [], []
+    seen, right, owners, places, counted = [], [], [], [], []
     for number, document in enumerate(documents):
         features = features_of(document.mentions, document.candidates, profiles, generators)
-        for one, found, gold in zip(features, document.candidates, document.golds, strict=True):
+        both = zip(features, document.candidates, document.golds, strict=True)
+        for place, (one, found, gold) in enumerate(both):
             if found:
                 seen.append(one)
                 among = [c.concept_id in gold.concepts and gold.is_known for c in found]
                 right.append(np.array(among, dtype=bool))
                 owners.append(number)
+                places.append(place)
                 counted.append(gold.is_known)
-    return Observed(seen, right, np.array(owners), np.array(counted, dtype=bool))
+    known = np.array(counted, dtype=bool)
+    return Observed(seen, right, np.array(owners), np.array(places), known)
 
 
 def measure(
@@ -116,16 +154,19 @@ def measure(
     systems = {"before": before, "after": after, "after_with_nil": after & ~nil}
     return {
         "mentions": int(counted.sum()),
-        **{f"acc@1_{name}": _with_interval(hits[counted], documents)
+        **{f"acc@1_{name}": with_interval(hits[counted], documents)
            for name, hits in systems.items()},
-        "gain": {
-            key: float(f"{value:.5g}")
-            for key, value in compare(after[counted], before[counted], documents).items()
-        },
+        "gain": rounded(compare(after[counted], before[counted], documents)),
         "ece": round(expected_calibration_error(sure, after.astype(float)), 4),
     }  # fmt: skip
 
 
-def _with_interval(hits: np.ndarray, documents: np.ndarray) -> list[float]:
+def rounded(facts: Mapping[str, float]) -> dict[str, float]:
+    """Return numbers with five digits."""
+    return {key: float(f"{value:.5g}") for key, value in facts.items()}
+
+
+def with_interval(hits: np.ndarray, documents: np.ndarray) -> list[float]:
+    """Return the mean of hits in percent, and its interval over documents."""
     low, high = bootstrap_interval(hits, documents)
     return [round(100 * float(value), 2) for value in (hits.mean(), low, high)]

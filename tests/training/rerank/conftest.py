@@ -19,18 +19,19 @@ NAMES = [
     "shunt", "relapse", "lesion", "spasm", "crown", "graft", "drain", "seizure",
 ]  # fmt: skip
 SENSES = {"A": "nurse ward hospital", "B": "river winter mountain"}
-CONCEPTS = {
-    f"{sense}{number:02}": (name, f"A {name} of {words}.")
-    for sense, words in SENSES.items()
-    for number, name in enumerate(NAMES)
-}
 
 
-def write_homonyms(path: Path) -> Path:
-    ids = sorted(CONCEPTS)
-    names = [CONCEPTS[one][0] for one in ids]
+def write_homonyms(path: Path, said: dict[str, str] = SENSES) -> Path:
+    """Write the concepts; said: words of their definitions, by sense."""
+    concepts = {
+        f"{sense}{number:02}": (name, f"A {name} of {words}.")
+        for sense, words in said.items()
+        for number, name in enumerate(NAMES)
+    }
+    ids = sorted(concepts)
+    names = [concepts[one][0] for one in ids]
     rows = {
-        "concepts": [(one, CONCEPTS[one][0], CONCEPTS[one][1]) for one in ids],
+        "concepts": [(one, *concepts[one]) for one in ids],
         "aliases": [(row, name, "ENG", "SRC", "PT") for row, name in enumerate(names)],
         "types": [(row, "T047", "DISO") for row in range(len(ids))],
     }
@@ -55,30 +56,47 @@ def documents(nlp: Language, numbers: range) -> list[Doc]:
     return [document(nlp, number, sense) for number in numbers for sense in SENSES]
 
 
+def links(nlp: Language, numbers: range = range(200, 248)) -> list[tuple[str, list]]:
+    """Return the gold concept of every new document, and its candidates with scores."""
+    docs = documents(nlp, numbers)
+    golds = [doc.ents[0].kb_id_ for doc in docs]
+    for doc in docs:
+        for token in doc:
+            token.ent_kb_id_ = ""
+    linked = nlp.get_pipe("bergamot_linker").pipe(docs)
+    found = [[(c["concept_id"], c["score"]) for c in doc.ents[0]._.candidates] for doc in linked]
+    return list(zip(golds, found, strict=True))
+
+
+def accuracy(found: list[tuple[str, list]]) -> float:
+    return sum(candidates[0][0] == gold for gold, candidates in found) / len(found)
+
+
+def write_pipeline(path: Path, lm: Path, concepts: Path, **settings: object) -> Path:
+    """Write a pipeline that links exactly, by 3-grams and by a language model."""
+    nlp = spacy.blank("en")
+    generators = {
+        name.lower(): {"@misc": f"spacy_bergamot.{name}Generator.v1"}
+        for name in ("Exact", "Lexical", "Dense")
+    }
+    mixed = {"@misc": "spacy_bergamot.EnsembleGenerator.v1", "combine": "rescored"}
+    config = {"generator": {**mixed, "generators": generators}, "k": 4, **settings}
+    nlp.add_pipe("bergamot_linker", config=config).initialize(
+        lambda: [],
+        nlp=nlp,
+        encoder=language_model(str(lm)),
+        index=alias_index(str(concepts), engine="exact"),
+    )
+    nlp.to_disk(path)
+    return path
+
+
 @pytest.fixture(scope="session")
 def make_pipeline(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Write a pipeline that links exactly and by 3-grams."""
+    """Write a pipeline that knows the homonyms."""
     folder = tmp_path_factory.mktemp("homonyms")
     lm, concepts = write_lm(folder / "lm"), write_homonyms(folder / "kb")
-
-    def make(path: Path, **settings: object) -> Path:
-        nlp = spacy.blank("en")
-        generators = {
-            name.lower(): {"@misc": f"spacy_bergamot.{name}Generator.v1"}
-            for name in ("Exact", "Lexical", "Dense")
-        }
-        mixed = {"@misc": "spacy_bergamot.EnsembleGenerator.v1", "combine": "rescored"}
-        config = {"generator": {**mixed, "generators": generators}, "k": 4, **settings}
-        nlp.add_pipe("bergamot_linker", config=config).initialize(
-            lambda: [],
-            nlp=nlp,
-            encoder=language_model(str(lm)),
-            index=alias_index(str(concepts), engine="exact"),
-        )
-        nlp.to_disk(path)
-        return path
-
-    return make
+    return lambda path, **settings: write_pipeline(path, lm, concepts, **settings)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.language import Language
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
@@ -19,7 +18,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.linking.candidates import NIL
 from spacy_bergamot.linking.learned_mix import Weights
 from spacy_bergamot.pipeline.held_out import answers
-from tests.training.rerank.conftest import documents
+from tests.training.rerank.conftest import accuracy, documents, links
 from training.__main__ import app
 from training.rerank.candidates import Asked
 
@@ -50,18 +49,6 @@ def reranked(pipeline: Path, mix: Path, tmp_path_factory: pytest.TempPathFactory
     return output
 
 
-def links(nlp: Language, numbers: range = range(200, 248)) -> list[tuple[str, list]]:
-    """Return the gold concept of every new document, and its candidates with scores."""
-    docs = documents(nlp, numbers)
-    golds = [doc.ents[0].kb_id_ for doc in docs]
-    for doc in docs:
-        for token in doc:
-            token.ent_kb_id_ = ""
-    linked = nlp.get_pipe("bergamot_linker").pipe(docs)
-    found = [[(c["concept_id"], c["score"]) for c in doc.ents[0]._.candidates] for doc in linked]
-    return list(zip(golds, found, strict=True))
-
-
 def write_with(path: Path, concepts: list[str]) -> None:
     """Write the documents with other concepts in the first ones."""
     docs = documents(spacy.blank("en"), range(96))
@@ -69,10 +56,6 @@ def write_with(path: Path, concepts: list[str]) -> None:
         for token in doc.ents[0]:
             token.ent_kb_id_ = concept
     DocBin(docs=docs, store_user_data=True).to_disk(path)
-
-
-def accuracy(found: list[tuple[str, list]]) -> float:
-    return sum(candidates[0][0] == gold for gold, candidates in found) / len(found)
 
 
 def test_homonyms_are_told_apart_by_a_word_of_the_context(pipeline: Path, reranked: Path):

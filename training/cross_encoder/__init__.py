@@ -1,0 +1,1 @@
+"""Training of the reranker that reads mention and candidate together."""
