@@ -16,6 +16,7 @@ THRESHOLD = 0.5
 THRESHOLD_BY_RULE = 0.8
 """The same without seeds."""
 
+_UNSURE = 0.85
 _STRENGTH = 10.0  # of the fit; scikit-learn's C
 _SEED = 0
 
@@ -34,7 +35,7 @@ def by_rule(pairs: Pairs) -> Confidence:
     form nearly all; else the score by which mentions are linked counts, short of both.
     """
     score, exact, unique = (pairs.feature(name) for name in ("score", "exact", "unique"))
-    values = np.maximum(np.clip(score, 0.0, 0.9), 0.95 * unique)
+    values = np.maximum(np.clip(score, 0.0, _UNSURE), 0.95 * unique)
     return Confidence(np.where(exact * unique > 0, 1.0, values), THRESHOLD_BY_RULE)
 
 
