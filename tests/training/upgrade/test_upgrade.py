@@ -10,7 +10,10 @@ import spacy
 from spacy.language import Language
 from typer.testing import CliRunner
 
+from spacy_bergamot.cli.rerank import with_reranker
 from spacy_bergamot.encoder.text_encoder import TextEncoder
+from spacy_bergamot.linking.features import FEATURES, OF_NIL
+from spacy_bergamot.linking.learned_mix import Weights
 from spacy_bergamot.pipeline.pipeline_files import changed_files
 from spacy_bergamot.text import normalize
 from tests.spacy_bergamot.conftest import write_lm
@@ -217,6 +220,46 @@ def test_a_calibration_among_other_names_is_refused(old, tmp_path: Path):
     linker = spacy.load(tmp_path / "new").get_pipe("bergamot_linker")
     assert linker.settings.min_probability is None
     assert linker.parts.calibration is None
+
+
+def reranked(old: Path, folder: Path) -> Path:
+    """Write a pipeline with a learned mix that weighs every feature alike."""
+    linker = spacy.load(old).get_pipe("bergamot_linker")
+    weights = Weights(
+        dict.fromkeys(FEATURES, 0.1), {"dense": 1.0, "lexical": 1.0}, dict.fromkeys(OF_NIL, -1.0)
+    )
+    mix = folder.with_name("mix")
+    index = linker.parts.index.fingerprint
+    weights.save(mix, index=index, generator=linker.settings.generation)
+    settings = {"@misc": "spacy_bergamot.LearnedMix.v1", "nil": True}
+    with_reranker(old, mix, settings, folder)
+    return folder
+
+
+def test_a_learned_reranker_is_carried_over_with_what_was_calibrated_on_it(
+    old, releases, tmp_path: Path, recwarn
+):
+    reranked(old, tmp_path / "reranked")
+    calibrated(tmp_path / "reranked", tmp_path / "old")
+    said = run(tmp_path / "old", releases[1], tmp_path / "new")
+    assert "reranker: carried over" in said
+    before, after = (spacy.load(tmp_path / name) for name in ("old", "new"))
+    weights = [
+        nlp.get_pipe("bergamot_linker").parts.reranker.fingerprint for nlp in (before, after)
+    ]
+    assert weights[0] == weights[1]
+    assert after("He has fever.").ents[0]._.candidates[0]["scores"].keys() >= {"before"}
+    assert not [warning for warning in recwarn if "W001" in str(warning.message)]
+
+
+def test_a_learned_reranker_among_other_names_is_refused(old, tmp_path: Path):
+    much = {f"Z{number}": [(f"another disease {number}", "ENG")] for number in range(30)}
+    meta = write_meta(tmp_path / "meta", BEFORE | much)
+    said = run(reranked(old, tmp_path / "old"), meta, tmp_path / "new")
+    assert "reranker: refused (" in said
+    linker = spacy.load(tmp_path / "new").get_pipe("bergamot_linker")
+    assert linker.settings.rerank is None
+    assert linker.parts.reranker is None
 
 
 def test_a_card_of_the_old_release_is_left_out(old, releases, tmp_path: Path):
