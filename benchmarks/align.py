@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
 from training.align.confidence import Confidence, by_rule, learned, one_to_one
 from training.align.pairs import Pairs, find_pairs
-from training.align.sides import open_searched, rows_of_ids
+from training.align.sides import Side, rows_of_ids, searchable
 
 THRESHOLDS = np.round(np.arange(0.3, 1.0001, 0.02), 2)
 
@@ -42,12 +42,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         left = ConceptTable.open(options.left)
-        gold = gold_of(options.hub, left, ConceptTable.open(options.right))
+        right = ConceptTable.open(options.right)
+        gold = gold_of(options.hub, left, right)
         if options.sample:
             left, gold = sampled(left, gold, options.sample, rng, scratch / "left")
-        side = open_searched(
-            options.right, scratch, lm=options.lm, device="cpu",
-            precision=options.precision, vectors=options.vectors,
+        side = searchable(
+            Side(right), scratch, lm=options.lm, precision=options.precision,
+            vectors=options.vectors,
         )  # fmt: skip
         start = time.perf_counter()
         pairs = find_pairs(left, side, k=20, progress=True)
@@ -120,7 +121,8 @@ def sampled(
     """
     known = rng.choice(len(gold), min(count, len(gold)), replace=False)
     others = np.setdiff1d(np.arange(len(left)), gold[:, 0])
-    rows = np.sort(np.concatenate([gold[known, 0], rng.choice(others, len(known) // 3, False)]))
+    more = rng.choice(others, min(len(known) // 3, len(others)), replace=False)
+    rows = np.sort(np.concatenate([gold[known, 0], more]))
     tables = {}
     for name in SCHEMAS:
         table = getattr(left, name)

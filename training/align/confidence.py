@@ -17,7 +17,7 @@ THRESHOLD_BY_RULE = 0.8
 """The same without seeds."""
 
 _UNSURE = 0.85
-_STRENGTH = 10.0  # of the fit; scikit-learn's C
+_STRENGTH = 1.0  # of the fit; scikit-learn's C
 _SEED = 0
 
 

@@ -14,7 +14,7 @@ from spacy_bergamot.storage.files import atomic_file
 from spacy_bergamot.storage.scratch import Scratch
 from training.align.confidence import Confidence, by_rule, learned, one_to_one, reason
 from training.align.pairs import Pairs, find_pairs
-from training.align.sides import check_ids, curie, open_searched, open_table
+from training.align.sides import check_ids, curie, open_side, searchable
 from training.align.sssom import CLOSE, COLUMNS, EXACT, read_seeds, write_mappings
 
 SURE = 0.9
@@ -94,14 +94,13 @@ def align(
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     with Scratch(output.parent, prefix=".align") as scratch:
-        mine = open_table(left, scratch / "left")
-        side = open_searched(
-            right, scratch, lm=lm, device=device, precision=precision, vectors=vectors
-        )
+        mine = open_side(left, scratch / "left").table
+        side = open_side(right, scratch / "right", device=device)
         check_ids(mine, side.table)
         known = read_seeds(seeds, mine, side.table) if seeds else None
         if known and known.skipped:
             logger.warning("Seeds left out: %s; %s", dict(known.skipped), known.first)
+        side = searchable(side, scratch, lm=lm, device=device, precision=precision, vectors=vectors)
         pairs = find_pairs(mine, side, k=k, progress=True)
         confidence = learned(pairs, known.rows) if known else by_rule(pairs)
         made = Alignment(mine, side.table, pairs, confidence, one_to_one(pairs, confidence))

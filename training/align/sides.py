@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
+from spacy.util import is_package
 
 from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from spacy_bergamot.index.alias_index import AliasIndex
@@ -31,48 +32,48 @@ class Side(NamedTuple):
     """A vocabulary.
 
     table (ConceptTable): Its concepts.
-    generator (CandidateGenerator | None): Finds concepts by name, of the side that is searched.
+    generator (CandidateGenerator | None): Finds them by name; of a pipeline, or where one was made.
     """
 
     table: ConceptTable
     generator: CandidateGenerator | None = None
 
 
-def open_table(path: Path, scratch: Path) -> ConceptTable:
-    """Open a pipeline's concept table, a concept table, or what one is made of.
+def open_side(path: Path, scratch: Path, *, device: str = "cpu") -> Side:
+    """Open a pipeline, a concept table, or what one is made of.
 
-    scratch (Path): Where it is made.
+    path (Path): One of these; of a pipeline a folder or the name of an installed package.
+    scratch (Path): Where a concept table is made. device (str): Of a pipeline's language model.
     """
-    if _is_pipeline(path):
-        return linker_of(load_pipeline(str(path)))[0].parts.index.table
-    return ConceptTable.open(concept_table_of(path, scratch))
+    if not _is_pipeline(path):
+        return Side(ConceptTable.open(concept_table_of(path, scratch)))
+    parts = linker_of(load_pipeline(str(path), device=device))[0].parts
+    return Side(parts.index.table, _generator(parts.encoder, parts.index))
 
 
-def open_searched(
-    path: Path,
+def searchable(
+    side: Side,
     scratch: Path,
     *,
     lm: str | Path,
-    device: str,
-    precision: str,
+    device: str = "cpu",
+    precision: str = "fp32",
     vectors: Path | None = None,
 ) -> Side:
-    """Open the side that is searched: the index of a pipeline, or one made of what is there.
+    """Return a side with an index: a pipeline has one, for others it is made.
 
-    scratch (Path): Where table and index are made.
-    lm (str | Path), device (str), precision (str): Language model of an index that is made.
+    scratch (Path): Folder that it is made in.
+    lm (str | Path), device (str), precision (str): Its language model.
     vectors (Path | None): Folder that keeps its vectors, to go on after an interruption.
     """
-    if _is_pipeline(path):
-        parts = linker_of(load_pipeline(str(path), device=device))[0].parts
-        return Side(parts.index.table, _generator(parts.encoder, parts.index))
-    table = open_table(path, scratch / "right")
+    if side.generator is not None:
+        return side
     with lm_folder(lm) as folder:
         language_model(str(folder))(scratch / "lm")
     encoder = TextEncoder.open(scratch / "lm", device=device, precision=precision)
     AliasIndex.build(
         scratch / "index",
-        table.path,
+        side.table.path,
         encoder,
         lm_fingerprint=fingerprint(scratch / "lm"),
         engine="exact",
@@ -132,7 +133,7 @@ def rows_of_ids(table: ConceptTable, ids: list[str]) -> dict[str, int]:
 
 
 def _is_pipeline(path: Path) -> bool:
-    return (path / "config.cfg").is_file()
+    return (path / "config.cfg").is_file() or (not path.exists() and is_package(str(path)))
 
 
 def _generator(encoder: TextEncoder, index: AliasIndex) -> CandidateGenerator:
