@@ -1,16 +1,15 @@
 """Pairs of concepts that may be the same, and what speaks for each."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cache
 
 import numpy as np
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.linking.candidates import Candidate, CandidateGenerator
-from spacy_bergamot.mentions.folded import folded_key, folded_name
-from spacy_bergamot.text import has_letters, normalize
+from training.align.names import Folded, Names
 from training.align.sides import Side, groups_of
 
 FEATURES = (
@@ -45,36 +44,6 @@ class Pairs:
         return self.features[:, _AT[name]]
 
 
-class Names(NamedTuple):
-    """The names of a table's concepts.
-
-    normal (list[list[str]]): Distinct normal forms of every concept, the preferred name's first.
-    folded (list[set[int]]): Keys of their folded forms.
-    preferred (list[int]): That of the preferred name, 0 without one.
-    """
-
-    normal: list[list[str]]
-    folded: list[set[int]]
-    preferred: list[int]
-
-    @classmethod
-    def of(cls, table: ConceptTable) -> "Names":
-        """Read the names of a table."""
-        normal: list[dict[str, None]] = [{} for _ in range(len(table))]
-        folded: list[set[int]] = [set() for _ in range(len(table))]
-        preferred = []
-        for row, name in enumerate(table.column("concepts", "name").to_pylist()):
-            normal[row][normalize(name)] = None
-            preferred.append(folded_key(folded_name(name, "ENG")))
-        aliases = (table.column("aliases", name).to_pylist() for name in ("alias", "language"))
-        for row, alias, language in zip(table.keys("aliases").tolist(), *aliases, strict=True):
-            normal[row][normalize(alias)] = None
-            if key := folded_key(folded_name(alias, language)):
-                folded[row].add(key)
-        named = [[name for name in names if has_letters(name)] for names in normal]
-        return cls(named, folded, preferred)
-
-
 def find_pairs(left: ConceptTable, right: Side, *, k: int, progress: bool = False) -> Pairs:
     """Return the pairs of every left concept with right ones whose names are near.
 
@@ -82,7 +51,7 @@ def find_pairs(left: ConceptTable, right: Side, *, k: int, progress: bool = Fals
 
     right (Side): With its generator. k (int): Concepts that each generator finds for a name.
     """
-    mine, theirs = Names.of(left), Names.of(right.table)
+    mine, theirs = Names.of(left), Folded(right.table)
     groups, others = groups_of(left), groups_of(right.table)
     lefts: list[int] = []
     rights: list[int] = []
@@ -104,19 +73,13 @@ def find_pairs(left: ConceptTable, right: Side, *, k: int, progress: bool = Fals
 
 
 def _found(
-    mine: Names, theirs: Names, right: Side, *, k: int, progress: bool
+    mine: Names, theirs: Folded, right: Side, *, k: int, progress: bool
 ) -> Iterator[tuple[int, dict[int, np.ndarray]]]:
     """Yield every left row and what speaks for its pairs, by right row."""
     from tqdm import tqdm
 
     assert right.generator is not None
-    uses = Counter(name for names in mine.normal for name in names)
-    folded_uses = Counter(key for keys in mine.folded for key in keys)
-    by_key: dict[int, list[int]] = {}
-    for row, keys in enumerate(theirs.folded):
-        for key in keys:
-            by_key.setdefault(key, []).append(row)
-    rows_of_ids: dict[str, int] = {}
+    weigh = _Evidence(mine, theirs, right.table)
     count = len(mine.normal)
     with tqdm(total=count, unit=" concepts", desc="Matching", disable=not progress) as bar:
         for start in range(0, count, _CHUNK):
@@ -124,28 +87,43 @@ def _found(
             names = list(dict.fromkeys(name for row in chunk for name in mine.normal[row]))
             by_name = dict(zip(names, _candidates(right.generator, names, k), strict=True))
             for row in chunk:
-                found: dict[int, np.ndarray] = {}
-                for name in mine.normal[row]:
-                    same = sum("exact" in one.scores for one in by_name[name])
-                    alone = same == 1 and uses[name] == 1
-                    for one in by_name[name]:
-                        other = rows_of_ids.get(one.concept_id)
-                        if other is None:
-                            other = rows_of_ids[one.concept_id] = right.table.row(one.concept_id)
-                        _better(found, other, _of_candidate(one, alone=alone))
-                for key in mine.folded[row]:
-                    same_key = by_key.get(key, ())
-                    if len(same_key) <= _HOMONYMS:
-                        alone = len(same_key) == 1 and folded_uses[key] == 1
-                        for other in same_key:
-                            _better(found, other, _vector(folded=1, unique=alone))
-                for other, features in found.items():
-                    equal = mine.normal[row][:1] == theirs.normal[other][:1]
-                    key = mine.preferred[row]
-                    equal |= key != 0 and key == theirs.preferred[other]
-                    features[_AT["preferred"]] = equal
-                yield row, found
+                yield row, weigh(row, by_name)
             bar.update(len(chunk))
+
+
+class _Evidence:
+    """What speaks for the pairs of a left concept.
+
+    mine (Names), theirs (Folded): Of the sides. table (ConceptTable): The right one.
+    """
+
+    def __init__(self, mine: Names, theirs: Folded, table: ConceptTable) -> None:
+        self.mine, self.theirs = mine, theirs
+        self._uses = Counter(name for names in mine.normal for name in names)
+        self._folded_uses = Counter(key for keys in mine.folded for key in keys)
+        self._row_of = cache(table.row)
+
+    def __call__(self, row: int, by_name: Mapping[str, list[Candidate]]) -> dict[int, np.ndarray]:
+        """Return the features of the pairs of a left row, by right row."""
+        found: dict[int, np.ndarray] = {}
+        for name in self.mine.normal[row]:
+            same = sum("exact" in one.scores for one in by_name[name])
+            alone = same == 1 and self._uses[name] == 1
+            for one in by_name[name]:
+                _better(found, self._row_of(one.concept_id), _of_candidate(one, alone=alone))
+        for key in self.mine.folded[row]:
+            rows = self.theirs.rows(key)
+            alone = len(rows) == 1 and self._folded_uses[key] == 1
+            for other in rows if len(rows) <= _HOMONYMS else ():
+                _better(found, other, _vector(folded=1, unique=alone))
+        for other, features in found.items():
+            features[_AT["preferred"]] = self._same_preferred(row, other)
+        return found
+
+    def _same_preferred(self, row: int, other: int) -> bool:
+        name, key = self.theirs.preferred(other)
+        same_folded = key != 0 and key == self.mine.preferred[row]
+        return same_folded or [name] == self.mine.normal[row][:1]
 
 
 def _candidates(generator: CandidateGenerator, names: list[str], k: int) -> list[list[Candidate]]:

@@ -1,7 +1,6 @@
 """A pipeline for the next release of its knowledge base: only what is new is encoded."""
 
 import json
-import logging
 import shutil
 import time
 from dataclasses import dataclass
@@ -36,8 +35,6 @@ from training.upgrade.reuse import ReusingEncoder
 _MENTIONS = "bergamot_mentions"
 _TIED = (FACTORY, "bergamot_entity_linker")
 _LEARNED = "learned on the old release; fit it anew when gold mentions are at hand"
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -155,22 +152,7 @@ def _write(
         ignore=lambda folder, names: [n for n in names if Path(folder, n) in left_out],
     )
     linker = made / old.name
-    shutil.copytree(old.linker / ENCODER, linker / ENCODER)
-    encoder = TextEncoder.open(
-        linker / ENCODER, device=device, precision=old.precision, verify=False
-    )
-    logger.info("Building the index")
-    AliasIndex.build(
-        linker / INDEX,
-        table.path,
-        ReusingEncoder(encoder, old.index),
-        lm_fingerprint=old.index.manifest["lm_fingerprint"],
-        engine=old.index.manifest["engine"],
-        settings=old.index.manifest["settings"],
-        vectors=vectors,
-        progress=True,
-    )
-    index = AliasIndex.open(linker / INDEX, checksums=False)
+    index = _build_index(old, table, linker, device=device, vectors=vectors)
     known = int(pc.sum(pc.is_in(index.strings, value_set=old.index.strings)).as_py() or 0)
     names = {"names": len(index), "kept": known, "encoded": len(index) - known}
     for name in dictionaries:
@@ -195,6 +177,27 @@ def _write(
         "changes": [fate.to_dict() for fate in changes],
         "sources": _sources(index.table),
     }
+
+
+def _build_index(
+    old: Old, table: ConceptTable, linker: Path, *, device: str, vectors: Path | None
+) -> AliasIndex:
+    """Write language model and index into the folder of the new linker; return the index."""
+    shutil.copytree(old.linker / ENCODER, linker / ENCODER)
+    encoder = TextEncoder.open(
+        linker / ENCODER, device=device, precision=old.precision, verify=False
+    )
+    AliasIndex.build(
+        linker / INDEX,
+        table.path,
+        ReusingEncoder(encoder, old.index),
+        lm_fingerprint=old.index.manifest["lm_fingerprint"],
+        engine=old.index.manifest["engine"],
+        settings=old.index.manifest["settings"],
+        vectors=vectors,
+        progress=True,
+    )
+    return AliasIndex.open(linker / INDEX, checksums=False)
 
 
 def _dictionaries(old: Old) -> list[str]:
