@@ -39,6 +39,7 @@ from spacy_bergamot.storage.manifest import checked_manifest, files_fingerprint,
 
 KIND = "alias-index"
 VERSION = 4
+_MOST_NEW = 0.2  # share of new vectors from which a graph is built and not grown
 _ALSO = (3,)  # its 3-grams have weights instead of lengths
 _FIELDS = {"lm_fingerprint": str, "engine": str, "dim": int, "release": list}
 _FIELDS |= dict.fromkeys(("strings", "vectors", "aliases", "concepts"), int)
@@ -117,6 +118,7 @@ class AliasIndex:
         vectors: Path | str | None = None,
         dtype: str = "float32",
         base: "AliasIndex | None" = None,
+        before: "AliasIndex | None" = None,
         progress: bool = False,
     ) -> dict[str, Any]:
         """Embed every distinct alias of a concept table and index it; return the manifest.
@@ -128,6 +130,8 @@ class AliasIndex:
             it was; None keeps none. dtype (str): Their type on disk, "float32" or "float16".
         base (AliasIndex | None): Index whose weights of 3-grams and means of languages are taken,
             so that scores of both compare.
+        before (AliasIndex | None): Index of the same language model, engine and settings, most of
+            whose names stay: an engine that can (`grow`) links the new names alone.
         """
         require_engine(engine)
         table = ConceptTable.open(concepts)
@@ -147,8 +151,12 @@ class AliasIndex:
             logger.info("Building the %s index of %d vectors", engine, len(named))
             found: Vectors = open_store(store, plan)
             save_languages(folder, found, table, string_vectors)
-            build = engine_class(engine).build
-            build(folder / "engine", found, progress=progress, **(settings or {}))
+            sources = before.vector_rows(named) if before else np.full(len(named), -1)
+            if before and hasattr(before.engine, "grow") and (sources < 0).mean() <= _MOST_NEW:
+                before.engine.grow(folder / "engine", found, sources)
+            else:
+                build = engine_class(engine).build
+                build(folder / "engine", found, progress=progress, **(settings or {}))
             shutil.rmtree(folder / "vectors.tmp", ignore_errors=True)
             shutil.copytree(table.path, folder / "concepts")
             return write_manifest(
@@ -229,6 +237,11 @@ class AliasIndex:
         owners = np.repeat(np.arange(len(strings)), sizes)
         shares[owners, self._languages[self._language_of[aliases]]] = 1
         return shares / shares.sum(1, keepdims=True)
+
+    def vector_rows(self, names: pa.Array) -> np.ndarray:
+        """Return the vector row of names in normal form, int64 (n,); -1 for one it has not."""
+        strings = self.lookup(names.to_pylist())
+        return np.where(strings >= 0, self.string_vectors[strings], -1).astype(np.int64)
 
     @property
     def vectors(self) -> int:

@@ -195,6 +195,7 @@ def _build_index(
         engine=old.index.manifest["engine"],
         settings=old.index.manifest["settings"],
         vectors=vectors,
+        before=old.index,
         progress=True,
     )
     return AliasIndex.open(linker / INDEX, checksums=False)

@@ -60,11 +60,20 @@ def write_facts(folder: Path, shape: tuple[int, ...], **settings: Any) -> None:
 
 def read_facts(folder: Path) -> tuple[int, int]:
     """Return number and width of vectors. RAISES (BergamotError): B002 if they are unreadable."""
-    path = folder / _FACTS
+    facts = read_settings(folder)
     try:
-        facts = json.loads(path.read_text(encoding="utf8"))
         return int(facts["count"]), int(facts["dim"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as reason:
-        raise BergamotError(
-            Errors.B002, path=path, what="an engine's facts", reason=reason
-        ) from None
+    except (KeyError, TypeError, ValueError) as reason:
+        raise _unreadable(folder, reason) from None
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """Return all that `write_facts` wrote. RAISES (BergamotError): As `read_facts`."""
+    try:
+        return dict(json.loads((folder / _FACTS).read_text(encoding="utf8")))
+    except (OSError, ValueError, TypeError, RecursionError) as reason:
+        raise _unreadable(folder, reason) from None
+
+
+def _unreadable(folder: Path, reason: Exception) -> BergamotError:
+    return BergamotError(Errors.B002, path=folder / _FACTS, what="an engine's facts", reason=reason)

@@ -13,6 +13,7 @@ from spacy_bergamot.index.engines.common import (
     build_threads,
     check_queries,
     read_facts,
+    read_settings,
     write_facts,
 )
 from spacy_bergamot.storage.preflight import announce
@@ -26,8 +27,9 @@ class UsearchEngine:
 
     name = "usearch"
 
-    def __init__(self, index: Any, *, dim: int, count: int) -> None:
+    def __init__(self, index: Any, path: Path, *, dim: int, count: int) -> None:
         self.index = index
+        self.path = path
         self.dim = dim
         self.count = count
 
@@ -74,10 +76,34 @@ class UsearchEngine:
                 block = vectors[rows]
                 index.add(keys, to_8_bits(block) if dtype == "i8" else block, threads=threads)
                 bar.update(len(keys))
-        folder.mkdir(parents=True, exist_ok=True)
-        index.save(str(folder / "hnsw.usearch"))
         settings = {"m": m, "ef_construction": ef_construction, "dtype": dtype}
-        write_facts(folder, vectors.shape, **settings)
+        _save(index, folder, vectors, settings)
+
+    def grow(self, folder: Path, vectors: Vectors, sources: np.ndarray) -> None:
+        """Save the graph of other vectors, of which many are in this one: only new ones are linked.
+
+        sources (int64 (n,)): The row that every vector has here, each once, and -1 for a new one.
+        """
+        settings = read_settings(self.path.parent)
+        index = import_usearch().Index.restore(str(self.path))
+        index.expansion_add = settings["ef_construction"]
+        kept = np.flatnonzero(sources >= 0)
+        if len(gone := np.setdiff1d(np.arange(self.count), sources[kept])):
+            index.remove(gone.astype(np.uint64))
+        # By way of numbers that no vector has: a new number may be another's old one.
+        beyond = (kept + max(self.count, len(sources))).astype(np.uint64)
+        if len(kept):
+            index.rename(sources[kept].astype(np.uint64), beyond)
+            index.rename(beyond, kept.astype(np.uint64))
+        threads = build_threads(len(sources) - len(kept), 0)
+        for rows in blocks(vectors):
+            new = np.flatnonzero(sources[rows] < 0)
+            if len(new):
+                block = vectors[rows][new]
+                block = to_8_bits(block) if settings["dtype"] == "i8" else block
+                index.add((new + rows.start).astype(np.uint64), block, threads=threads)
+        facts = {key: of for key, of in settings.items() if key not in ("count", "dim")}
+        _save(index, folder, vectors, facts)
 
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 100) -> "UsearchEngine":
@@ -91,7 +117,7 @@ class UsearchEngine:
                 Errors.B002, path=path, what="a usearch index", reason=reason
             ) from None
         index.expansion_search = ef_search
-        return cls(index, dim=dim, count=count)
+        return cls(index, path, dim=dim, count=count)
 
     def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         check_queries(vectors, self.dim)
@@ -107,6 +133,12 @@ class UsearchEngine:
     def vectors(self, rows: np.ndarray) -> np.ndarray:
         found = np.asarray(self.index.get(rows.astype(np.uint64), "f32"), dtype=np.float32)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def _save(index: Any, folder: Path, vectors: Vectors, settings: dict[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    index.save(str(folder / "hnsw.usearch"))
+    write_facts(folder, vectors.shape, **settings)
 
 
 def to_8_bits(vectors: np.ndarray) -> np.ndarray:
