@@ -262,3 +262,12 @@ def test_two_vocabularies_are_matched_as_a_third_one_says(tmp_path: Path):
     assert found["exact"]["p"] > 0.8
     assert found["by rule"]["hits@10"] >= found["exact"]["hits@10"] > 0.7
     assert all(0 <= value <= 1 for value in found["learned"].values())
+
+
+def test_an_upgrade_is_compared_with_a_pipeline_built_anew(tmp_path: Path):
+    given = ["--lm", write_lm(tmp_path / "lm"), "--engine", "exact", "--mentions", "50"]
+    found = figures("benchmarks.upgrade", ROOT / "assets/sample/META", *given)
+    assert 0 < found["encoded"] < 0.2 * found["names"]
+    assert found["kept"] + found["encoded"] == found["names"]
+    assert found["same_first"] == 1
+    assert found["upgrade_s"] > 0
