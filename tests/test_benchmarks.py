@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import spacy
 
+from spacy_bergamot.kb_import.build import table_of
 from spacy_bergamot.pipeline.build import build_pipeline
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 
@@ -240,3 +241,33 @@ def test_annotating_gives_what_the_pipeline_gives(tmp_path: Path):
     assert all(found[f"{way}_{n}"] > 0 for way in ("pipe", "annotate") for n in (1, 2))
     assert found["memory_mib"] > 50
     assert abs(found["growth_percent"]) < 50
+
+
+def test_two_vocabularies_are_matched_as_a_third_one_says(tmp_path: Path):
+    header = "subject_id\tpredicate_id\tobject_id\n"
+    for side in ("A", "B"):
+        names = {
+            f"{side}:{n}": f"{side if n % 5 == 0 else 'disease'} {n} of place {n % 7}"
+            for n in range(100)
+        }
+        table = "".join(f"{one}\t{name}\tT047\n" for one, name in names.items())
+        (tmp_path / f"{side}.tsv").write_text(f"id\tname\ttype\n{table}", "utf8")
+        table_of([tmp_path / f"{side}.tsv"], tmp_path / side)
+        hub = "".join(f"H:{n}\tskos:exactMatch\t{side}:{n}\n" for n in range(90))
+        (tmp_path / f"{side}.sssom.tsv").write_text(header + hub, "utf8")
+    hubs = [part for side in "AB" for part in ("--hub", tmp_path / f"{side}.sssom.tsv")]
+    given = ["--lm", write_lm(tmp_path / "lm"), "--sample", "60"]
+    found = figures("benchmarks.align", tmp_path / "A", tmp_path / "B", *hubs, *given)
+    assert (found["left"], found["right"], found["gold"]) == (70, 100, 60)
+    assert found["exact"]["p"] > 0.8
+    assert found["by rule"]["hits@10"] >= found["exact"]["hits@10"] > 0.7
+    assert all(0 <= value <= 1 for value in found["learned"].values())
+
+
+def test_an_upgrade_is_compared_with_a_pipeline_built_anew(tmp_path: Path):
+    given = ["--lm", write_lm(tmp_path / "lm"), "--engine", "exact", "--mentions", "50"]
+    found = figures("benchmarks.upgrade", ROOT / "assets/sample/META", *given)
+    assert 0 < found["encoded"] < 0.2 * found["names"]
+    assert found["kept"] + found["encoded"] == found["names"]
+    assert found["same_first"] == 1
+    assert found["upgrade_s"] > 0

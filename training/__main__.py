@@ -9,6 +9,7 @@ import typer
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.kb_import.ontology.cli import import_cli
 from training.ablation.cli import ablation_cli
+from training.align.cli import align_cli
 from training.base import base_cli
 from training.benchmark.cli import benchmark_cli
 from training.bergamot.cli import train_cli
@@ -31,6 +32,7 @@ from training.rerank.cli import rerank_cli
 from training.shrink.cli import shrink_cli
 from training.tasks.cli import app as tasks
 from training.translate.cli import translate_cli
+from training.upgrade.cli import upgrade_cli
 
 app = typer.Typer(
     help="Make a BERGAMOT language model: preprocess, train, encode, evaluate.",
@@ -58,6 +60,8 @@ app.command("translate")(translate_cli)
 app.command("silver")(silver_cli)
 app.command("finder")(finder_cli)
 app.command("encode")(encode_cli)
+app.command("upgrade")(upgrade_cli)
+app.command("align")(align_cli)
 app.command("shrink")(shrink_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("evaluate-report")(evaluate_report_cli)

@@ -218,6 +218,37 @@ class Errors(KbErrors):
         "None of {count} documents has an entity, so there is nothing to train a finder on. Write "
         "them with `python -m training corpus CORPUS OUT --spacy FILE.spacy`."
     )
+    T313 = "{path} is the release that the pipeline has already. Give another."
+    T314 = (
+        "{path} has {shared} of the {before} concepts of the pipeline, by their ids: it is no "
+        "release of the same knowledge base. Build a pipeline: python -m spacy bergamot index"
+    )
+    T315 = (
+        "{path} means other things by the same ids: {count} of {all} concepts in both have no name "
+        "in common, such as {concept_id}, which was '{before}' and is '{now}'. Give a release of "
+        "the same knowledge base, or build a pipeline: python -m spacy bergamot index"
+    )
+    T316 = (
+        "Files of {path} are not as they were made; restore them, or build the pipeline anew:\n"
+        "{problems}"
+    )
+    T317 = (
+        "{path} has these linkers: {pipes}. An upgrade needs just one bergamot_linker, and no "
+        "bergamot_entity_linker, which has learned from the concepts that there were."
+    )
+    T318 = (
+        "Both sides have {all} concept ids in common, and {count} of them mean other things, such "
+        "as {concept_id}: '{left}' and '{right}'. Give the ids of one side a prefix, as LOCAL:1."
+    )
+    T319 = (
+        "{count} of the {seeds} seeds are among the pairs that names propose, beside others; it "
+        "takes {least}. Give more seeds, or none."
+    )
+    T320 = "{path} is no SSSOM table: the columns {missing} are missing."
+    T321 = (
+        "{path} has no pair of concepts of both sides. Lines left out: {skipped}; {first}. Give "
+        "the ids that the sides have, or their codes."
+    )
     T370 = (
         "{path} is no file of candidates. Remove it, or give another with --candidates; it is made "
         "anew."

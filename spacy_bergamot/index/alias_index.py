@@ -39,6 +39,7 @@ from spacy_bergamot.storage.manifest import checked_manifest, files_fingerprint,
 
 KIND = "alias-index"
 VERSION = 4
+_MOST_NEW = 0.2  # share of new vectors from which a graph is built and not grown
 _ALSO = (3,)  # its 3-grams have weights instead of lengths
 _FIELDS = {"lm_fingerprint": str, "engine": str, "dim": int, "release": list}
 _FIELDS |= dict.fromkeys(("strings", "vectors", "aliases", "concepts"), int)
@@ -120,6 +121,7 @@ class AliasIndex:
         vectors: Path | str | None = None,
         dtype: str = "float32",
         base: "AliasIndex | None" = None,
+        before: "AliasIndex | None" = None,
         progress: bool = False,
     ) -> dict[str, Any]:
         """Embed every distinct alias of a concept table and index it; return the manifest.
@@ -135,6 +137,8 @@ class AliasIndex:
         dtype (str): Type of the vectors that are kept, "float32" or "float16".
         base (AliasIndex | None): Index whose weights of 3-grams and means of languages are taken,
             so that scores of both compare.
+        before (AliasIndex | None): Index of the same language model, engine and settings, most of
+            whose names stay: an engine that can (`grow`) links the new names alone.
         """
         require_engine(engine, settings)
         table = ConceptTable.open(concepts)
@@ -154,10 +158,14 @@ class AliasIndex:
             logger.info("Building the %s index of %d vectors", engine, len(named))
             found: Vectors = open_store(store, plan)
             save_languages(folder, found, table, string_vectors)
-            made, more = engine_class(engine), dict(settings or {})
-            if made.in_parts and kept is not None:
-                more["parts"] = kept / "parts"
-            made.build(folder / "engine", found, progress=progress, **more)
+            sources = before.vector_rows(named) if before else np.full(len(named), -1)
+            if before and hasattr(before.engine, "grow") and (sources < 0).mean() <= _MOST_NEW:
+                before.engine.grow(folder / "engine", found, sources)
+            else:
+                made, more = engine_class(engine), dict(settings or {})
+                if made.in_parts and kept is not None:
+                    more["parts"] = kept / "parts"
+                made.build(folder / "engine", found, progress=progress, **more)
             shutil.rmtree(folder / "vectors.tmp", ignore_errors=True)
             shutil.copytree(table.path, folder / "concepts")
             return write_manifest(
@@ -247,6 +255,11 @@ class AliasIndex:
         owners = np.repeat(np.arange(len(strings)), sizes)
         shares[owners, self._languages[self._language_of[aliases]]] = 1
         return shares / shares.sum(1, keepdims=True)
+
+    def vector_rows(self, names: pa.Array) -> np.ndarray:
+        """Return the vector row of names in normal form, int64 (n,); -1 for one it has not."""
+        strings = self.lookup(names.to_pylist())
+        return np.where(strings >= 0, self.string_vectors[strings], -1).astype(np.int64)
 
     @property
     def vectors(self) -> int:

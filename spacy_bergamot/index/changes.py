@@ -8,7 +8,7 @@ The index itself is never touched. A folder of changes holds
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ class Changes:
             (TUI that the knowledge base has) and "definition".
         RAISES (ChangeError): B051, naming the change and what is wrong with it.
         """
-        entries = _normalised(before.entries if before else [], changes, base.table)
+        entries = settle(changes, base.table, before=before.entries if before else [])
         added = [entry for entry in entries if entry["action"] == "add"]
         with atomic_folder(path) as folder, Scratch() as temporary:
             with (folder / "changes.jsonl").open("w", encoding="utf8", newline="\n") as lines:
@@ -130,12 +130,18 @@ class Changes:
         return {"added": added, "removed": len(self.entries) - added}
 
 
-def _normalised(
-    before: list[Change], changes: Iterable[Mapping[str, Any]], table: ConceptTable
+def settle(
+    changes: Iterable[Mapping[str, Any]],
+    table: ConceptTable,
+    *,
+    before: Sequence[Change] = (),
+    refused: list[ChangeError] | None = None,
 ) -> list[Change]:
     """Return what remains of changes once each has had its effect on those before it.
 
     before (list[dict]): What remained of earlier ones.
+    refused (list[ChangeError] | None): Gets those that cannot be made, and the others are.
+    RAISES (ChangeError): B051 for the first that cannot be made, where there is no list for it.
     """
     added: dict[Key, Change] = {}
     removed: dict[Key, Change] = {}
@@ -149,7 +155,10 @@ def _normalised(
             else:
                 _remove(entry, key, known, added, removed)
         except ValueError as reason:
-            raise ChangeError(number, given, str(reason)) from None
+            error = ChangeError(number, given, str(reason))
+            if refused is None:
+                raise error from None
+            refused.append(error)
     return [*removed.values(), *added.values()]
 
 

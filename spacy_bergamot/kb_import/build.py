@@ -30,20 +30,29 @@ def table_of(
     return "\n".join(f"{name:16} {count}" for name, count in rows.items())
 
 
-def make_concept_table(sources: list[Path], output: Path, *, filters: Filters) -> dict[str, Any]:
+def make_concept_table(
+    sources: list[Path], output: Path, *, filters: Filters, add_inverses: bool = False
+) -> dict[str, Any]:
     """Write a concept table and return its manifest.
 
     sources (list[Path]): As of `table_of`.
     output (Path): Folder of the concept table.
     filters (Filters): What is left out.
+    add_inverses (bool): As `build_concept_table` takes it.
     RAISES (BergamotError): As `import` and `preprocess` do.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     if len(sources) == 1 and _is_release(sources[0]):
-        return build_concept_table(sources[0], output, filters=filters)
+        return build_concept_table(sources[0], output, filters=filters, add_inverses=add_inverses)
     with Scratch(output.parent, prefix=".kb") as folder:
         import_ontologies(sources, folder / "META")
-        return build_concept_table(folder / "META", output, filters=filters, is_imported=True)
+        return build_concept_table(
+            folder / "META",
+            output,
+            filters=filters,
+            add_inverses=add_inverses,
+            is_imported=True,
+        )
 
 
 def _is_release(path: Path) -> bool:

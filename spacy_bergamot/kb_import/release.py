@@ -80,9 +80,8 @@ def find_tables(meta: Path) -> dict[str, Source]:
     RAISES (BergamotError): T101 if there is no MRCONSO, T102 for a broken archive.
     """
     if meta.is_dir():
-        files = {t: (meta / f"{t}.RRF", meta / f"{t}.RRF.gz") for t in TABLES}
-        found = {t: [Source(file) for file in both if file.is_file()] for t, both in files.items()}
-        tables = {table: sources[0] for table, sources in found.items() if sources}
+        found = {table: find_table(meta, table) for table in TABLES}
+        tables = {table: source for table, source in found.items() if source}
     else:
         tables = tables_in(meta)
     if "MRCONSO" not in tables:
@@ -92,10 +91,24 @@ def find_tables(meta: Path) -> dict[str, Source]:
     return tables
 
 
-def tables_in(path: Path) -> dict[str, Source]:
+def find_table(meta: Path, table: str) -> Source | None:
+    """Return one table of a release, such as MRCUI, or None if it is not there.
+
+    meta (Path): As in `find_tables`.
+    table (str): Its name.
+    RAISES (BergamotError): T102 for a broken archive.
+    """
+    if not meta.is_dir():
+        return tables_in(meta, (table,)).get(table)
+    files = (meta / f"{table}.RRF", meta / f"{table}.RRF.gz")
+    return next((Source(file) for file in files if file.is_file()), None)
+
+
+def tables_in(path: Path, names: tuple[str, ...] = TABLES) -> dict[str, Source]:
     """Return the tables of a release that are in an archive.
 
     path (Path): The archive.
+    names (tuple[str, ...]): Of the tables.
     RAISES (BergamotError): T102.
     """
     if not path.is_file():
@@ -108,6 +121,6 @@ def tables_in(path: Path) -> dict[str, Source]:
     return {
         table: Source(path, member)
         for member in members
-        for table in TABLES
+        for table in names
         if member.rpartition("/")[2] in (f"{table}.RRF", f"{table}.RRF.gz")
     }

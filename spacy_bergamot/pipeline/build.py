@@ -76,7 +76,7 @@ def build_pipeline(
     require_engine(engine, settings)
     is_new = nlp is None
     nlp = nlp or _blank(lang)
-    with _on_disk(concepts, lang) as table, _lm_folder(lm) as source:
+    with _on_disk(concepts, lang) as table, lm_folder(lm) as source:
         if is_new:
             mentions: Any = nlp.add_pipe("bergamot_mentions")
             mentions.initialize(lambda: [], nlp=nlp, concepts=concept_table(table))
@@ -102,8 +102,12 @@ def _blank(lang: str) -> Language:
 
 
 @contextmanager
-def _lm_folder(lm: str | Path) -> Iterator[str]:
-    """Yield the folder of a language model; that of the one from a package is temporary."""
+def lm_folder(lm: str | Path) -> Iterator[str]:
+    """Yield the folder of a language model; that of the one from a package is temporary.
+
+    lm (str | Path): As `build_pipeline` takes it.
+    RAISES (BergamotError): As `find_lm`.
+    """
     if str(lm) != MULTILINGUAL or Path(lm).exists():
         yield str(find_lm(lm))
         return

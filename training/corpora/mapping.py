@@ -60,14 +60,14 @@ def map_concepts(
     rows = {value: table.find(value) for value in distinct}
     known = {value: table.concept_id(row) for value, row in rows.items() if row is not None}
     by_code = _by_code(distinct - known.keys(), table, vocabulary=vocabulary, codes=codes)
-    successors = _successors(mrcui, RELATED if related else MERGED) if mrcui else {}
+    successors = read_successors(mrcui, RELATED if related else MERGED) if mrcui else {}
     targets: dict[str, tuple[str, list[str]]] = {}
     for value in distinct:
         if value in known:
             targets[value] = ("already concepts", [known[value]])
         elif found := by_code.get(value):
             targets[value] = ("mapped by code", found)
-        elif found := _current(value, successors, table):
+        elif found := current(value, successors, table):
             targets[value] = ("retired, mapped", found)
         elif value in successors:
             targets[value] = ("retired, not in the table", [value])
@@ -139,8 +139,11 @@ def _parts(value: str, vocabulary: str) -> tuple[str, str]:
     return name, code.strip()
 
 
-def _successors(mrcui: Path, followed: tuple[str, ...]) -> Successors:
-    """Return CUI1 to REL to CUI2 of the relations that are followed; deleted ones have none."""
+def read_successors(mrcui: Path, followed: tuple[str, ...]) -> Successors:
+    """Return CUI1 to REL to CUI2 of the relations that are followed; deleted ones have none.
+
+    RAISES (BergamotError): T127 for a line with too few fields.
+    """
     found: Successors = {}
     for number, line in numbered(mrcui):
         fields = line.split("|")
@@ -154,7 +157,7 @@ def _successors(mrcui: Path, followed: tuple[str, ...]) -> Successors:
     return found
 
 
-def _current(value: str, successors: Successors, table: ConceptTable) -> list[str]:
+def current(value: str, successors: Successors, table: ConceptTable) -> list[str]:
     """Return the concepts that a retired CUI became, by the closest relation that leads to any."""
     seen, front = {value}, [value]
     while front:

@@ -20,6 +20,7 @@ from spacy_bergamot.index.engines.common import (
 )
 from spacy_bergamot.index.errors import BergamotError, Errors
 
+_GRAPH = "hnsw.usearch"
 _USEARCH_BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
 
 
@@ -31,9 +32,10 @@ class UsearchEngine(Engine):
 
     name = "usearch"
 
-    def __init__(self, index: Any, *, dim: int, count: int) -> None:
+    def __init__(self, index: Any, folder: Path, *, dim: int, count: int) -> None:
         super().__init__(count=count, dim=dim)
         self.index = index
+        self.folder = folder
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
@@ -81,21 +83,44 @@ class UsearchEngine(Engine):
                 block = vectors[rows]
                 index.add(keys, to_8_bits(block) if dtype == "i8" else block, threads=threads)
                 bar.update(len(keys))
-        folder.mkdir(parents=True, exist_ok=True)
-        index.save(str(folder / "hnsw.usearch"))
         settings = {"m": m, "ef_construction": ef_construction, "dtype": dtype}
-        write_facts(folder, vectors.shape, **settings)
+        _save(index, folder, vectors, settings)
+
+    def grow(self, folder: Path, vectors: Vectors, sources: np.ndarray) -> None:
+        """Save the graph of other vectors, of which many are in this one: only new ones are linked.
+
+        sources (int64 (n,)): The row that every vector has here, each once, and -1 for a new one.
+        """
+        _, _, settings = read_facts(self.folder)
+        index = import_usearch().Index.restore(str(self.folder / _GRAPH))
+        index.expansion_add = settings["ef_construction"]
+        kept = np.flatnonzero(sources >= 0)
+        if len(gone := np.setdiff1d(np.arange(self.count), sources[kept])):
+            index.remove(gone.astype(np.uint64))
+        # By way of numbers that no vector has: a new number may be another's old one.
+        beyond = (kept + max(self.count, len(sources))).astype(np.uint64)
+        if len(kept):
+            index.rename(sources[kept].astype(np.uint64), beyond)
+            index.rename(beyond, kept.astype(np.uint64))
+        threads = build_threads(len(sources) - len(kept), 0)
+        for rows in blocks(vectors):
+            new = np.flatnonzero(sources[rows] < 0)
+            if len(new):
+                block = vectors[rows][new]
+                block = to_8_bits(block) if settings["dtype"] == "i8" else block
+                index.add((new + rows.start).astype(np.uint64), block, threads=threads)
+        _save(index, folder, vectors, settings)
 
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 100) -> "UsearchEngine":
         """Map the graph. ef_search (int): Candidates while searching."""
         count, dim, _ = read_facts(folder)
-        with readable(folder / "hnsw.usearch", "a usearch index") as path:
+        with readable(folder / _GRAPH, "a usearch index") as path:
             index = import_usearch().Index.restore(str(path), view=True)
             if (len(index), index.ndim) != (count, dim):
                 raise ValueError(f"it does not hold {count} vectors of width {dim}")
         index.expansion_search = ef_search
-        return cls(index, dim=dim, count=count)
+        return cls(index, folder, dim=dim, count=count)
 
     def _nearest(self, vectors: np.ndarray, k: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         eight = self.index.dtype == import_usearch().ScalarKind.I8
@@ -108,6 +133,12 @@ class UsearchEngine(Engine):
             return np.empty((0, self.dim), dtype=np.float32)
         found = np.asarray(self.index.get(rows.astype(np.uint64), "f32"), dtype=np.float32)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def _save(index: Any, folder: Path, vectors: Vectors, settings: dict[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    index.save(str(folder / _GRAPH))
+    write_facts(folder, vectors.shape, **settings)
 
 
 def to_8_bits(vectors: np.ndarray) -> np.ndarray:

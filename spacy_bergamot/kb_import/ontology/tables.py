@@ -131,8 +131,8 @@ def _kind(columns: set[str]) -> Reader | None:
 
 def _mapping(row: Row, records: Records) -> bool:
     """SSSOM: what is exactly the same, and the labels beside it."""
-    subject, target = accession_of(row["subject_id"]), accession_of(row["object_id"])
-    if not subject or not target:
+    subject, target = _term(row["subject_id"]), _term(row["object_id"])
+    if not subject or not target or any(c.isspace() for c in subject + target):
         return False
     for accession, label in ((subject, "subject_label"), (target, "object_label")):
         if row.get(label):

@@ -40,3 +40,28 @@ def test_an_unknown_type_is_named(vectors: np.ndarray, tmp_path: Path):
     with pytest.raises(BergamotError, match=r"B039.*'int8'.*i8"):
         UsearchEngine.build(tmp_path, vectors, dtype="int8")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("dtype", ["f32", "i8"])
+@pytest.mark.parametrize(("first", "last"), [(50, 400), (0, 300), (100, 310), (0, 460)])
+def test_a_graph_that_grew_finds_what_one_built_anew_finds(dtype, first, last, tmp_path: Path):
+    """Vectors go, come, both, or only come; those that stay have other rows."""
+    rng = np.random.default_rng(0)
+    every = rng.standard_normal((500, 16)).astype(np.float32)
+    every /= np.linalg.norm(every, axis=1, keepdims=True)
+    UsearchEngine.build(tmp_path / "old", every[:400], dtype=dtype)
+    old = UsearchEngine.open(tmp_path / "old")
+    rows = rng.permutation(np.arange(first, last))
+    now, sources = every[rows], np.where(rows < 400, rows, -1)
+    old.grow(tmp_path / "grown", now, sources)
+    UsearchEngine.build(tmp_path / "anew", now, dtype=dtype)
+    grown, anew = (UsearchEngine.open(tmp_path / name) for name in ("grown", "anew"))
+    assert grown.vectors(np.arange(len(now))) == pytest.approx(
+        anew.vectors(np.arange(len(now))), abs=1e-6
+    )
+    found, scores = grown.search(now[:100], 5)
+    expected, best = anew.search(now[:100], 5)
+    assert (found >= 0).all()
+    assert (found < len(now)).all()
+    assert (found[:, 0] == expected[:, 0]).mean() > 0.99
+    assert scores == pytest.approx(best, abs=0.02)

@@ -1,0 +1,1 @@
+"""Concepts of one vocabulary matched with those of another."""

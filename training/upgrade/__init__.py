@@ -1,0 +1,1 @@
+"""A packaged pipeline for the next release of its knowledge base."""
