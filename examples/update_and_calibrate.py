@@ -14,7 +14,12 @@ print([(ent.text, ent.kb_id_) for ent in nlp(text).ents])
 linker.update_index(
     [
         {"action": "add", "concept_id": "C0027051", "alias": "widowmaker", "language": "ENG"},
-        {"action": "add", "concept_id": "L1", "alias": "long COVID", "name": "Post-COVID condition"},
+        {
+            "action": "add",
+            "concept_id": "L1",
+            "alias": "long COVID",
+            "name": "Post-COVID condition",
+        },
     ]
 )
 print([(ent.text, ent.kb_id_) for ent in nlp(text).ents])

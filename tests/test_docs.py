@@ -43,7 +43,9 @@ def test_every_setting_is_explained():
 
 
 def test_arguments_are_read_from_docstrings():
-    found = described_arguments("Text.\n\n    k (int): One\n        more. a: b\n    a, b (str): Two.\n")
+    found = described_arguments(
+        "Text.\n\n    k (int): One\n        more. a: b\n    a, b (str): Two.\n"
+    )
     assert found == {"k": "One more. a: b", "a": "Two.", "b": "Two."}
 
 

@@ -10,12 +10,21 @@ from spacy_bergamot.annotate.errors import Errors as AnnotateErrors
 from spacy_bergamot.kb_import.errors import Errors as KbErrors
 from spacy_bergamot.linking.errors import Errors as LinkingErrors
 from spacy_bergamot.linking.errors import Warnings
+from spacy_bergamot.output.errors import Errors as OutputErrors
 from spacy_bergamot.serve.errors import Errors as ServeErrors
 from training.errors import Errors as TrainingErrors
 
 ROOT = Path(__file__).parents[1]
 CODE = [path for name in ("spacy_bergamot", "training") for path in (ROOT / name).rglob("*.py")]
-OWNERS = (AnnotateErrors, ServeErrors, LinkingErrors, Warnings, KbErrors, TrainingErrors)
+OWNERS = (
+    AnnotateErrors,
+    OutputErrors,
+    ServeErrors,
+    LinkingErrors,
+    Warnings,
+    KbErrors,
+    TrainingErrors,
+)
 MESSAGES = {
     code: getattr(owner, code)
     for owner in OWNERS

@@ -166,9 +166,7 @@ def _text(text: str, x: float, y: float, kind: str, anchor: str = "start") -> st
 
 
 def _rectangle(x: float, y: float, wide: float, high: float, kind: str) -> str:
-    return (
-        f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" rx="5"/>'
-    )
+    return f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" rx="5"/>'
 
 
 def _arrow(x: float, y: float, to_x: float, to_y: float) -> str:

@@ -24,8 +24,12 @@ def commands() -> str:
     parts = ["# Commands", "", "What `--help` of each command says.", ""]
     for name, of in (("python -m spacy bergamot", bergamot), ("python -m training", app)):
         command: Any = typer.main.get_command(of)
-        text = get_docs_for_click(obj=command, ctx=typer.Context(command, info_name=name), name=name)
-        text = re.sub(r"^\* `--(install-completion|show-completion|help)`.*\n", "", text, flags=re.M)
+        text = get_docs_for_click(
+            obj=command, ctx=typer.Context(command, info_name=name), name=name
+        )
+        text = re.sub(
+            r"^\* `--(install-completion|show-completion|help)`.*\n", "", text, flags=re.M
+        )
         text = text.replace("**Options**:\n\n\n", "")
         parts += [re.sub(r"^(#+) ", r"#\1 ", text, flags=re.M).strip(), ""]
     return re.sub(r"\n{3,}", "\n\n", "\n".join([*parts, MADE, ""]))
@@ -57,7 +61,9 @@ def _owners() -> Iterator[type]:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if module.name.rpartition(".")[2] == "errors":
                 loaded = importlib.import_module(module.name)
-                yield from (getattr(loaded, n) for n in ("Errors", "Warnings") if hasattr(loaded, n))
+                yield from (
+                    getattr(loaded, n) for n in ("Errors", "Warnings") if hasattr(loaded, n)
+                )
 
 
 def settings() -> str:

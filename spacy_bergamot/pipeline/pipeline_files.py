@@ -11,8 +11,8 @@ from spacy_bergamot.storage.manifest import differences, write_manifest
 
 KIND = "pipeline"
 VERSION = 1
-_BY_SPACY = "README.md"
-"""What `spacy package` adds to a pipeline that has none."""
+_BY_OTHERS = ("README.md", ".gitattributes")
+"""What `spacy package` adds to a pipeline that has none, and the Hugging Face hub to any."""
 
 
 def list_files(folder: Path) -> None:
@@ -31,6 +31,6 @@ def changed_files(folder: Path) -> list[str]:
     """
     if not (folder / MANIFEST).is_file():
         raise BergamotError(Errors.B113, path=folder)
-    added = Errors.B112.format(path=folder / _BY_SPACY)
+    added = {Errors.B112.format(path=folder / name) for name in _BY_OTHERS}
     found = differences(folder, kind=KIND, version=VERSION)
-    return [problem for problem in found if problem != added]
+    return [problem for problem in found if problem not in added]
