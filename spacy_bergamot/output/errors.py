@@ -19,6 +19,6 @@ class Errors(errors.Errors):
     )
     B222 = "'{repo}' is no name of a repository on the hub. Give USER/NAME or ORGANISATION/NAME."
     B223 = (
-        "The hub did not take {repo}: {reason}. Log in by `huggingface-cli login` or HF_TOKEN, with "
-        "a token that may write there, and give the same command again."
+        "The hub did not take {repo}: {reason}. Log in by `huggingface-cli login` or HF_TOKEN, "
+        "with a token that may write there, and give the same command again."
     )

@@ -69,7 +69,7 @@ def test_a_new_repository_is_private_unless_it_is_to_be_public(hub: Hub, tmp_pat
 
 def test_what_the_hub_refuses_is_said(hub: Hub, tmp_path):
     hub.problem = OSError("401 Client Error\n\nmore")
-    with pytest.raises(BergamotError, match="B223.*me/tiny: 401 Client Error. Log in"):
+    with pytest.raises(BergamotError, match=r"B223.*me/tiny: 401 Client Error\. Log in"):
         upload(tmp_path, "me/tiny", tag="v1", public=False)
 
 
