@@ -15,6 +15,7 @@ from spacy_bergamot.output.errors import BergamotError, Errors
 from spacy_bergamot.pipeline.pipeline_files import changed_files, list_files
 from spacy_bergamot.storage.files import MANIFEST, atomic_folder
 
+_LICENCES = {"mit", "apache-2.0", "cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-4.0"}
 _SHORT = {code: short for short, code in reversed(LANGUAGES.items())}
 
 
@@ -58,13 +59,17 @@ def model_card(meta: Mapping[str, Any], card: str, *, repo: str, wheel: str) -> 
         "library_name": "spacy",
         "tags": ["spacy", "entity-linking", "biomedical"],
         "language": languages or [meta["lang"]],
-        # The hub's list of licences has no names for several sources together.
-        "license": "other",
-        "license_name": meta.get("license") or "not said",
+        **_licence(str(meta.get("license") or "not said")),
     }
     address = f"https://huggingface.co/{repo}/resolve/{tag_of(meta)}/{wheel}"
     install = f"## Install\n\n```\npip install {address}\n```\n"
     return f"---\n{srsly.yaml_dumps(head).strip()}\n---\n\n{card.strip()}\n\n{install}"
+
+
+def _licence(name: str) -> dict[str, str]:
+    """Return a licence as the hub's list has it; there, several together are another one."""
+    short = name.lower().replace(" ", "-")
+    return {"license": short} if short in _LICENCES else {"license": "other", "license_name": name}
 
 
 def tag_of(meta: Mapping[str, Any]) -> str:

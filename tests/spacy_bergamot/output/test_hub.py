@@ -21,9 +21,15 @@ def test_the_card_says_to_the_hub_what_the_pipeline_is():
     _, head, card = text.split("---\n", 2)
     facts = srsly.yaml_loads(head)
     assert facts["language"] == ["en", "zh"]
-    assert (facts["license"], facts["license_name"]) == ("other", "CC BY 4.0")
+    assert facts["license"] == "cc-by-4.0"
     assert card.startswith("\n# Tiny\n")
     assert f"https://huggingface.co/me/tiny/resolve/{tag_of(META)}/{wheel}" in card
+
+
+def test_licences_that_the_hub_has_no_name_for_are_said_in_words():
+    text = model_card(META | {"license": "MIT; CC BY 4.0"}, "x", repo="a/b", wheel="c.whl")
+    facts = srsly.yaml_loads(text.split("---\n")[1])
+    assert (facts["license"], facts["license_name"]) == ("other", "MIT; CC BY 4.0")
 
 
 def test_a_pipeline_without_a_model_card_has_the_language_of_its_meta():
