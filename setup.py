@@ -87,6 +87,7 @@ setup(
         "serve": SERVE,
         "mcp": MCP,
         "docs": DOCS,
+        "hub": ["huggingface_hub>=0.24"],
         "test": TRAIN + MCP + TEST + DOCS,
         "usearch": ["usearch>=2.12"],
         "faiss": ["faiss-cpu>=1.13"],

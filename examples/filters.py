@@ -23,8 +23,9 @@ show("high blood pressure", linker)
 show("Schmidt", linker)
 
 # %% [markdown]
-# Filters work before the best candidates are chosen, so that k allowed ones come back however strict
-# they are. Every setting can be changed when the pipeline is loaded. Here only Spanish names count.
+# Filters work before the best candidates are chosen, so that k allowed ones come back however
+# strict they are. Every setting can be changed when the pipeline is loaded. Here only Spanish
+# names count.
 
 # %%
 config = {"components.bergamot_linker.languages": ["es"]}
@@ -32,8 +33,8 @@ spanish = spacy.load("xx_bergamot_sample", config=config).get_pipe("bergamot_lin
 show("high blood pressure", spanish)
 
 # %% [markdown]
-# A pipeline that is calibrated refuses what is too unlikely. `min_probability` is the bound, learned by
-# `calibrate`; a stricter one links less, and more of that rightly.
+# A pipeline that is calibrated refuses what is too unlikely. `min_probability` is the bound,
+# learned by `calibrate`; a stricter one links less, and more of that rightly.
 
 # %%
 for bound in (None, 0.99):
@@ -43,7 +44,8 @@ for bound in (None, 0.99):
     print(bound, [(ent.text, ent.kb_id_) for ent in doc.ents])
 
 # %% [markdown]
-# A filter that names what the knowledge base does not have is an error when the pipeline is loaded.
+# A filter that names what the knowledge base does not have is an error when the pipeline is
+# loaded.
 
 # %%
 config = {"components.bergamot_linker.descendants_of": ["C999"]}

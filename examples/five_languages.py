@@ -1,7 +1,8 @@
 # %% [markdown]
 # # Link a note in five languages
 #
-# One pipeline reads them all. It guesses the language of a text; `doc.user_data["language"]` says it.
+# One pipeline reads them all. It guesses the language of a text; `doc.user_data["language"]` says
+# it.
 
 # %%
 import spacy
@@ -23,8 +24,8 @@ for language, note in notes.items():
         print(f"  {ent.text} -> {ent.kb_id_} {name}")
 
 # %% [markdown]
-# `ent._.kb_ents` has the concepts that come into question, best first. `ent._.candidates` has all that
-# is known of each: the alias that was found, its language and source, every score.
+# `ent._.kb_ents` has the concepts that come into question, best first. `ent._.candidates` has all
+# that is known of each: the alias that was found, its language and source, every score.
 
 # %%
 doc = nlp("Пациент с сахарным диабетом 2 типа и пневмонией.")

@@ -1,8 +1,9 @@
 # %% [markdown]
 # # An NER in front
 #
-# The linker links what stands in `doc.ents`, whoever put it there. spaCy's entity ruler stands for an
-# NER of yours; [How to](../howto/ner.md) has scispaCy, medspaCy, EDS-NLP, GLiNER and transformers.
+# The linker links what stands in `doc.ents`, whoever put it there. spaCy's entity ruler stands
+# for an NER of yours; [How to](../howto/ner.md) has scispaCy, medspaCy, EDS-NLP, GLiNER and
+# transformers.
 
 # %%
 import spacy
@@ -19,8 +20,9 @@ ruler.add_patterns(
 )
 
 # %% [markdown]
-# `source` copies the linker with its language model and index. `types_by_label` says what an entity
-# of a label may mean: semantic types or groups. Entities of people, places and dates are left alone.
+# `source` copies the linker with its language model and index. `types_by_label` says what an
+# entity of a label may mean: semantic types or groups. Entities of people, places and dates are
+# left alone.
 
 # %%
 packaged = spacy.load(

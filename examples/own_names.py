@@ -21,9 +21,10 @@ L3,cardiovascular disease,en,heart disease,T047,
 )
 
 # %% [markdown]
-# `kb` makes a concept table of it and `index` a pipeline. Here the language model is the sample's;
-# `multilingual-e5-small`, a Hugging Face folder or a model that you trained stand in its place. In a
-# shell the two are `python -m spacy bergamot kb …` and `python -m spacy bergamot index …`.
+# `kb` makes a concept table of it and `index` a pipeline. Here the language model is the
+# sample's; `multilingual-e5-small`, a Hugging Face folder or a model that you trained stand in
+# its place. In a shell the two are `python -m spacy bergamot kb …` and `python -m spacy bergamot
+# index …`.
 
 # %%
 import spacy

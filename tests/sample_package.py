@@ -1,4 +1,4 @@
-"""A stand-in for the package that `make run` makes: its names, but a small random language model."""
+"""A stand-in for the package that `make run` makes: its names, a small random language model."""
 
 from importlib import invalidate_caches
 from pathlib import Path

@@ -11,13 +11,15 @@ from spacy_bergamot.index.errors import Errors as IndexErrors
 from spacy_bergamot.kb_import.errors import Errors as KbErrors
 from spacy_bergamot.linking.errors import Errors as LinkingErrors
 from spacy_bergamot.linking.errors import Warnings
+from spacy_bergamot.output.errors import Errors as OutputErrors
 from spacy_bergamot.serve.errors import Errors as ServeErrors
 from training.errors import Errors as TrainingErrors
 
 ROOT = Path(__file__).parents[1]
 CODE = [path for name in ("spacy_bergamot", "training") for path in (ROOT / name).rglob("*.py")]
 OWNERS = (
-    AnnotateErrors, ServeErrors, IndexErrors, LinkingErrors, Warnings, KbErrors, TrainingErrors,
+    AnnotateErrors, OutputErrors, ServeErrors, IndexErrors, LinkingErrors, Warnings, KbErrors,
+    TrainingErrors,
 )  # fmt: skip
 MESSAGES = {
     code: getattr(owner, code)

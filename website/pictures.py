@@ -6,7 +6,8 @@ from collections.abc import Callable
 from html import escape
 
 STYLE = """
-  text { font: 15px ui-monospace, "DejaVu Sans Mono", "Noto Sans Mono CJK JP", monospace; fill: #1f2328 }
+  text { font: 15px ui-monospace, "DejaVu Sans Mono", "Noto Sans Mono CJK JP", monospace }
+  text { fill: #1f2328 }
   .ground { fill: #fbfcfd }
   .sans { font-family: system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif }
   .small { font-size: 12px; fill: #57606a }
@@ -14,6 +15,7 @@ STYLE = """
   .mark { fill: #cdeee3; stroke: #4aa88c }
   .box { fill: #eef2f5; stroke: #8c959f }
   .line { stroke: #57606a; fill: none; stroke-width: 1.5 }
+  .promised, .held { fill: none; stroke-width: 3; stroke: #b35900 } .held { stroke: #1a7f5a }
   .good { fill: #1a7f5a } .bad { fill: #b35900 }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3 } .ground { fill: #15191e }
@@ -21,6 +23,7 @@ STYLE = """
     .mark { fill: #12463a; stroke: #3f9c82 }
     .box { fill: #262c33; stroke: #6e7781 }
     .line { stroke: #a5b0ba }
+    .promised { stroke: #f0a35a } .held { stroke: #56d4a4 }
     .good { fill: #56d4a4 } .bad { fill: #f0a35a }
   }
 """
@@ -140,8 +143,8 @@ def calibration() -> str:
         '<path class="line" stroke-dasharray="4 4" d="M60 190 L320 20"/>',
         _text("right", 12, 30, "sans small"),
         _text("promised", 270, 208, "sans small"),
-        '<path d="M60 190 C150 186 230 170 320 110" fill="none" stroke="#b35900" stroke-width="3"/>',
-        '<path d="M60 188 C140 140 220 90 320 24" fill="none" stroke="#1a7f5a" stroke-width="3"/>',
+        '<path class="promised" d="M60 190 C150 186 230 170 320 110"/>',
+        '<path class="held" d="M60 190 C140 140 220 90 320 24"/>',
         '<circle class="bad" cx="370" cy="66" r="6"/>',
         _text("scores: too much promised", 384, 71, "sans"),
         '<circle class="good" cx="370" cy="106" r="6"/>',

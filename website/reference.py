@@ -45,7 +45,7 @@ def errors() -> str:
     parts = [
         "# Errors by code",
         "",
-        "An error that you can mend names file, line and remedy. Its code never changes its meaning. "
+        "An error that you can mend names file, line and remedy. A code keeps its meaning. "
         "B is the installed package, W a warning, T training and evaluation. Braces stand for "
         "what the message names.",
     ]

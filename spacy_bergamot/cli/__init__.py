@@ -1,6 +1,18 @@
 """`python -m spacy bergamot`: link, annotate, explain, search, index, serve, mcp and more."""
 
-from spacy_bergamot.cli import annotate, ask, check, kb, link, make, mcp, rerank, serve
+from spacy_bergamot.cli import annotate, ask, check, kb, link, make, mcp, publish, rerank, serve
 from spacy_bergamot.cli.app import bergamot
 
-__all__ = ["annotate", "ask", "bergamot", "check", "kb", "link", "make", "mcp", "rerank", "serve"]
+__all__ = [
+    "annotate",
+    "ask",
+    "bergamot",
+    "check",
+    "kb",
+    "link",
+    "make",
+    "mcp",
+    "publish",
+    "rerank",
+    "serve",
+]

@@ -3,6 +3,8 @@
 It is the manifest.json at the top of the pipeline's folder, made when the pipeline is whole.
 """
 
+import hashlib
+import json
 from pathlib import Path
 
 from spacy_bergamot.errors import BergamotError, Errors
@@ -11,8 +13,11 @@ from spacy_bergamot.storage.manifest import differences, write_manifest
 
 KIND = "pipeline"
 VERSION = 1
-_BY_SPACY = "README.md"
-"""What `spacy package` adds to a pipeline that has none."""
+_BY_OTHERS = ("README.md", ".gitattributes")
+"""What `spacy package` adds to a pipeline that has none, and the Hugging Face hub to any."""
+
+
+_META = "meta.json"
 
 
 def list_files(folder: Path) -> None:
@@ -20,7 +25,7 @@ def list_files(folder: Path) -> None:
 
     folder (Path): Of the pipeline.
     """
-    write_manifest(folder, kind=KIND, version=VERSION)
+    write_manifest(folder, kind=KIND, version=VERSION, meta=_meaning(folder / _META))
 
 
 def changed_files(folder: Path) -> list[str]:
@@ -31,6 +36,23 @@ def changed_files(folder: Path) -> list[str]:
     """
     if not (folder / MANIFEST).is_file():
         raise BergamotError(Errors.B113, path=folder)
-    added = Errors.B112.format(path=folder / _BY_SPACY)
+    added = {Errors.B112.format(path=folder / name) for name in _BY_OTHERS}
     found = differences(folder, kind=KIND, version=VERSION)
-    return [problem for problem in found if problem != added]
+    listed = json.loads((folder / MANIFEST).read_text(encoding="utf8")).get("meta")
+    if listed and listed == _meaning(folder / _META):
+        found = [problem for problem in found if str(folder / _META) not in problem]
+    return [problem for problem in found if problem not in added]
+
+
+def _meaning(path: Path) -> str:
+    """Return a checksum of what a meta.json says; "" if it is none.
+
+    `spacy package` writes it anew, with requirements and without the mode of the vectors.
+    """
+    try:
+        meta = json.loads(path.read_text(encoding="utf8"))
+        meta.pop("requirements", None)
+        meta.get("vectors", {}).pop("mode", None)
+    except (OSError, ValueError, AttributeError, TypeError):
+        return ""
+    return hashlib.sha256(json.dumps(meta, sort_keys=True).encode()).hexdigest()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import srsly
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.pipeline.pipeline_files import changed_files, list_files
@@ -26,6 +27,18 @@ def test_what_differs_is_named(saved: Path, name: str, change: Callable[[Path], 
     change(saved / name)
     (problem,) = changed_files(saved)
     assert name in problem
+
+
+def test_what_spacy_package_writes_anew_is_no_change(saved: Path):
+    list_files(saved)
+    meta = srsly.read_json(saved / "meta.json")
+    meta["vectors"].pop("mode", None)
+    packaged = {"requirements": ["spacy>=3.7"], **meta}
+    srsly.write_json(saved / "meta.json", packaged)
+    assert changed_files(saved) == []
+    srsly.write_json(saved / "meta.json", packaged | {"license": "none"})
+    (problem,) = changed_files(saved)
+    assert "meta.json" in problem
 
 
 def test_a_pipeline_without_a_list_is_refused(saved: Path):
