@@ -1,6 +1,7 @@
 """Docstrings of this project, whose arguments are lines "k (int): …", as lists in Markdown."""
 
 import re
+from typing import Any
 
 from griffe import Extension
 
@@ -11,7 +12,7 @@ _END = re.compile(r"(RETURNS|RAISES|YIELDS)( \([^)]*\))?: ?(.*)")
 class ArgumentLists(Extension):
     """Rewrite every docstring before it is shown."""
 
-    def on_instance(self, *, obj, **_):
+    def on_instance(self, *, obj: Any, **_: Any) -> None:
         """Rewrite the docstring of a module, a class, a function or an attribute."""
         if obj.docstring:
             obj.docstring.value = as_markdown(obj.docstring.value)

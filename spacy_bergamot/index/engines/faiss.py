@@ -195,6 +195,7 @@ def _threads(count: int) -> Iterator[None]:
 
 
 def import_faiss() -> Any:
+    """Return the module `faiss`. RAISES (BergamotError): B042 if it is missing."""
     try:
         import faiss
     except ImportError:

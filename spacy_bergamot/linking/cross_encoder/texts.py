@@ -152,9 +152,7 @@ class Reader:
     def _read(
         self, concept_id: str, language: str
     ) -> tuple[list[int], str, list[tuple[str, list[int]]]]:
-        """Return a concept's types and preferred name in tokens, that name, and its other names and
-        definition with theirs.
-        """
+        """Return types and preferred name in tokens, that name, and other names with theirs."""
         name, types = self.kb.name_and_types(concept_id) or (concept_id, [])
         rank = {language: 0, "ENG": 1}
         aliases = sorted(self.kb.aliases(concept_id), key=lambda one: rank.get(one["language"], 2))
