@@ -115,6 +115,8 @@ def project_complaint(words: list[str]) -> str:
 
 def module_complaint(words: list[str]) -> str:
     """Return what is wrong with a module that is run, or nothing."""
+    if "{" in words[0]:  # the text of an error
+        return ""
     if importlib.util.find_spec(words[0]) is None:
         return f"no module {words[0]}"
     path = Path(importlib.util.find_spec(words[0]).origin or "")

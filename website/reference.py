@@ -70,12 +70,14 @@ def settings() -> str:
     """Return the settings of the components: default and meaning, as their code has them."""
     from spacy.language import Language
 
-    from spacy_bergamot import BergamotFinder, BergamotMentions, CandidateFilter, LinkerSettings
+    from spacy_bergamot import CandidateFilter, LinkerSettings
+    from spacy_bergamot.finder.settings import FinderSettings
+    from spacy_bergamot.mentions.settings import MentionSettings
 
     described = {
         "bergamot_linker": [LinkerSettings, CandidateFilter],
-        "bergamot_mentions": [BergamotMentions],
-        "bergamot_finder": [BergamotFinder],
+        "bergamot_mentions": [MentionSettings],
+        "bergamot_finder": [FinderSettings],
     }
     parts = [
         "# Settings",

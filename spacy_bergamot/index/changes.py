@@ -139,6 +139,8 @@ def settle(
 ) -> list[Change]:
     """Return what remains of changes once each has had its effect on those before it.
 
+    changes (Iterable[Mapping]): As `Changes.write` takes them, in their order.
+    table (ConceptTable): What they change.
     before (list[dict]): What remained of earlier ones.
     refused (list[ChangeError] | None): Gets those that cannot be made, and the others are.
     RAISES (ChangeError): B051 for the first that cannot be made, where there is no list for it.

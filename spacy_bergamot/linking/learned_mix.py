@@ -135,7 +135,11 @@ class LearnedMix:
         return [self.mixed(*one) for one in zip(candidates, seen, strict=True)]
 
     def mixed(self, found: list[Candidate], seen: Seen) -> list[Candidate]:
-        """Return the candidates of one mention, best first, NIL among them."""
+        """Return the candidates of one mention, best first, NIL among them.
+
+        found (list[Candidate]): What was found for it.
+        seen (Seen): The features of each, and of NIL.
+        """
         if not found:
             return found
         added = seen.candidates * self._of_candidate
