@@ -1,9 +1,9 @@
 """Search engines over unit vectors: build into a folder, open, search by cosine.
 
 An engine is a class with a `name`, `build(folder, vectors, **settings)`, `open(folder, **settings)`
-`search(vectors, k)` and `vectors(rows)`; `ENGINES` finds it by name. One that can also has
-`grow(folder, vectors, sources)`, as `UsearchEngine` has. One of another distribution is named in its
-entry points `spacy_bergamot_engines`.
+`search(vectors, k)` and `vectors(rows)`; `ENGINES` finds it by name. It may also have
+`grow(folder, vectors, sources)`, as `UsearchEngine` has. One of another distribution is named in
+its entry points `spacy_bergamot_engines`.
 """
 
 from typing import Any, Protocol
