@@ -1,7 +1,8 @@
 """Search engines over unit vectors: build into a folder, open, search by cosine.
 
-An engine is a subclass of `Engine`; `ENGINES` finds it by name. One that not everybody has the
-package for, or of another distribution, is named in entry points `spacy_bergamot_engines`.
+An engine is a subclass of `Engine`; `ENGINES` finds it by name. It may also have
+`grow(folder, vectors, sources)`, as `UsearchEngine` has. One that not everybody has the package
+for, or of another distribution, is named in entry points `spacy_bergamot_engines`.
 """
 
 from collections.abc import Mapping
