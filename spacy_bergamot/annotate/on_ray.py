@@ -1,6 +1,8 @@
 """`annotate` on a Ray cluster: each actor makes whole units, as one process makes them alone."""
 
 import logging
+import math
+import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -74,11 +76,13 @@ class RayCluster:
             import ray
         except ImportError as reason:
             raise BergamotError(Errors.B177, reason=reason) from None
-        own: dict[str, Any] = {"object_store_memory": _OBJECTS, "include_dashboard": False}
-        own |= {"num_cpus": max(1, round(workers * self.cpus + 0.5))}
-        if self.gpus:
-            own["num_gpus"] = round(workers * self.gpus + 0.5)
-        settings = {"address": self.address} if self.address else own
+        address = self.address or os.environ.get("RAY_ADDRESS")
+        settings: dict[str, Any] = {"address": address}
+        if not address:
+            settings = {"object_store_memory": _OBJECTS, "include_dashboard": False}
+            settings |= {"num_cpus": max(1, math.ceil(workers * self.cpus))}
+            if self.gpus:
+                settings["num_gpus"] = math.ceil(workers * self.gpus)
         try:
             ray.init(**settings, logging_level=logging.WARNING)
         except (ConnectionError, ValueError, RuntimeError) as reason:
@@ -108,6 +112,8 @@ def _mapped(
         except ray.exceptions.RayActorError as reason:
             name = unit.name if unit else "the first unit"
             raise BergamotError(Errors.B178, name=name, reason=reason) from None
+        except ray.exceptions.RayTaskError as error:  # its own text is the actor's traceback
+            raise error.cause from None
         if unit is not None:
             yield unit, errors
         if todo:
