@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import spacy_bergamot
@@ -31,8 +32,17 @@ def commands() -> str:
             r"^\* `--(install-completion|show-completion|help)`.*\n", "", text, flags=re.M
         )
         text = text.replace("**Options**:\n\n\n", "")
-        parts += [re.sub(r"^(#+) ", r"#\1 ", text, flags=re.M).strip(), ""]
+        text = re.sub(r"^(#+) `python -m (?:spacy )?(.*)`$", r"#\1 \2", text, flags=re.M)
+        text = re.sub(r"^\* `([\w-]+)`: .*\.\.\.$", partial(_whole, command), text, flags=re.M)
+        parts += [text.strip(), ""]
     return re.sub(r"\n{3,}", "\n\n", "\n".join([*parts, MADE, ""]))
+
+
+def _whole(command: Any, found: re.Match[str]) -> str:
+    """Return a line of a list of commands with the whole sentence, which typer cuts off."""
+    known = command.commands.get(found[1])
+    sentence = (known.help or "").partition("\n\n")[0].replace("\n", " ") if known else ""
+    return f"* `{found[1]}`: {sentence}" if sentence else found[0]
 
 
 def errors() -> str:
