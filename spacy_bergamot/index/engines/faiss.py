@@ -78,7 +78,7 @@ class FaissEngine(Engine):
 
         nlist (int): Lists; 0 for about four times the square root of the number of vectors.
         nprobe (int): Lists that a search looks at. The default finds as much as nmslib's does.
-        threads (int): 0 for one a core, or one where vectors are few.
+        threads (int): 0 for one per core, or one where vectors are few.
         parts (Path | None): See `Engine.in_parts`: centres and codes that are there are taken.
         RAISES (BergamotError): As `require`; B201 for no vectors.
         """
