@@ -23,7 +23,10 @@ class Errors(metaclass=Coded):
     )
     T110 = "No row of {path} has {what} {value}. It has: {choices}. Correct or drop the filter."
     T114 = "There are over {most} distinct values of {what}. Is that column what it should be?"
-    T116 = "{path} cannot be read as {what}: {reason}. Mend or download the file again."
+    T116 = (
+        "{path} cannot be read as {what}: {reason}. Save a table of yours as UTF-8; "
+        "mend or download others again."
+    )
     T117 = "{path} does not exist. Give a file, or a folder of ontologies and tables."
     T118 = (
         "No name came from {path}: {files}. It reads OBO, OBO graphs (.json), Orphadata and "

@@ -1,11 +1,13 @@
 """`python -m training import`: ontologies in, a knowledge base in RRF form out."""
 
 import logging
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from spacy_bergamot.kb.semantic_types import semantic_types
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
 from spacy_bergamot.kb_import.ontology.classifications import add_parents
 from spacy_bergamot.kb_import.ontology.files import read_sources
@@ -68,6 +70,7 @@ def import_ontologies(
     unread = [file for file, known in read.items() if not known]
     if not records.names:
         others = [f"{file.name} is of no known form" for file in unread]
+        others += [f"the columns of {name} are {of}" for name, of in records.columns.items()]
         others += [f"{file.name} has none" for file, known in read.items() if known]
         more = ["…"] if others[_SHOWN:] else []
         problems = "; ".join([*records.notes, *others[:_SHOWN], *more])
@@ -75,6 +78,10 @@ def import_ontologies(
         raise BergamotError(Errors.T118, path=paths, files=problems or "it is empty")
     if unread:
         logger.warning("Not read, of no known form: %s", ", ".join(f.name for f in unread))
+    types = Counter(tui for _, tui in records.types if tui not in _known_types())
+    if types:
+        shown = ", ".join(f"{tui} ({count})" for tui, count in types.most_common(_SHOWN))
+        logger.warning("No semantic types of UMLS, so that they have no group: %s", shown)
     if records.notes:
         logger.warning("Malformed rows and names, skipped:\n%s", "\n".join(records.notes))
     with timed("Merging and writing"):
@@ -83,3 +90,7 @@ def import_ontologies(
         if count:
             logger.info("Left out: %d %s", count, why)
     return rows
+
+
+def _known_types() -> set[str]:
+    return {known.type_id for known in semantic_types()}

@@ -49,8 +49,8 @@ class Records:
     their chapters where a file says them. obsolete: accessions that a file withdraws. labels: names
     of predicates. relation_names: MRREL's REL and RELA of a predicate, and RELA the other way
     round. sources: what the files say of themselves. skipped: what was left out and why. notes: the
-    first rows and names that were malformed. reviewed_only: whether
-    translations that nobody has reviewed are suppressed.
+    first rows and names that were malformed. columns: those of tables of no known form, by file.
+    reviewed_only: whether translations that nobody has reviewed are suppressed.
     """
 
     reviewed_only: bool = False
@@ -68,6 +68,7 @@ class Records:
     sources: Sources = field(default_factory=Sources)
     skipped: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    columns: dict[str, str] = field(default_factory=dict)
 
     def name(
         self, accession: str, text: str, kind: str, *, language: str = "ENG", suppressed: bool

@@ -19,6 +19,7 @@ Row = dict[str, str]
 Reader = Callable[[Row, Records], bool]
 
 _SAME = {"SKOS:exactMatch", "OWL:equivalentClass", "OWL:sameAs"}
+_MOST_SHOWN = 120
 _UNTRANSLATED = "NOT_TRANSLATED"
 """Status of rows whose translation is the English name again."""
 _UNREVIEWED = {"CANDIDATE", "UNDER_REVIEW"}
@@ -48,6 +49,7 @@ def read_table(stream: IO[bytes], where: str, delimiter: str, records: Records) 
         kind = _kind(set(names))
         columns = [_RENAMED.get(name, name) if kind is not _edge else name for name in names]
         if kind is None:
+            records.columns[where] = ", ".join(names)[:_MOST_SHOWN]
             return False
         language = ""  # of a ROBOT template, said by its second line
         for number, fields in rows:

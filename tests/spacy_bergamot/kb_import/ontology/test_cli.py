@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb_import.errors import BergamotError
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from tests.spacy_bergamot.kb_import.ontology.invented import names, write_sources
 
@@ -69,3 +70,18 @@ def test_what_is_left_out_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixtu
     assert "|zealous fit|" not in conso  # a template's English name, which is no Turkish one
     import_ontologies([raw], tmp_path / "all")
     assert "|akuter Eifer|0|N||" in (tmp_path / "all/MRCONSO.RRF").read_text("utf8")
+
+
+def test_columns_that_say_nothing_are_named(tmp_path: Path):
+    (tmp_path / "codes.csv").write_text("Code,Bezeichnung\nA1,Fieber\n", "utf8")
+    with pytest.raises(BergamotError, match=r"T118.*columns of .*csv are code, bezeichnung"):
+        import_ontologies([tmp_path], tmp_path / "META")
+
+
+def test_semantic_types_that_there_are_not_are_named(tmp_path: Path, caplog):
+    table = "id,name,type\na1,fever,T184\na2,flu,DISO\na3,pain,T999|DISO\n"
+    (tmp_path / "own.csv").write_text(table, "utf8")
+    import_ontologies([tmp_path / "own.csv"], tmp_path / "META")
+    assert (
+        "No semantic types of UMLS, so that they have no group: DISO (2), T999 (1)" in caplog.text
+    )
