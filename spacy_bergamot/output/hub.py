@@ -58,7 +58,7 @@ def model_card(meta: Mapping[str, Any], card: str, *, repo: str, wheel: str) -> 
     head = {
         "library_name": "spacy",
         "tags": ["spacy", "entity-linking", "biomedical"],
-        "language": languages or [meta["lang"]],
+        "language": languages or ["multilingual" if meta["lang"] == "xx" else meta["lang"]],
         **_licence(str(meta.get("license") or "not said")),
     }
     address = f"https://huggingface.co/{repo}/resolve/{tag_of(meta)}/{wheel}"

@@ -33,8 +33,9 @@ def test_licences_that_the_hub_has_no_name_for_are_said_in_words():
 
 
 def test_a_pipeline_without_a_model_card_has_the_language_of_its_meta():
-    text = model_card({"lang": "de", "version": "1"}, "x", repo="a/b", wheel="c.whl")
-    assert srsly.yaml_loads(text.split("---\n")[1])["language"] == ["de"]
+    for lang, language in (("de", "de"), ("xx", "multilingual")):
+        text = model_card({"lang": lang, "version": "1"}, "x", repo="a/b", wheel="c.whl")
+        assert srsly.yaml_loads(text.split("---\n")[1])["language"] == [language]
 
 
 class Hub:
