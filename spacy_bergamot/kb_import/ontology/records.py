@@ -15,13 +15,14 @@ from spacy_bergamot.text import broken_character
 UMLS = "UMLS"
 PREFIXES = {
     "ICD10EN": "ICD10", "ICD10WHO": "ICD10", "MIM": "OMIM", "MSH": "MESH", "NCI": "NCIT",
-    "ORDO": "ORPHA", "ORPHANET": "ORPHA", "UMLS_CUI": UMLS,
+    "ORDO": "ORPHA", "ORPHANET": "ORPHA", "UMLS_CUI": UMLS, "WIKI": "WIKIPEDIA",
 }  # fmt: skip
 """Other spellings of a prefix."""
 
 _IRI = re.compile(r"https?://.*[/#].")
 _DATED = re.compile(r"_\d{4}_\d{2}_\d{2}$")
 _UMLS_IRI = "linkedlifedata.com/resource/umls/id/"
+_WIKI = "wiki"  # a page's title has "_" for spaces: en.wikipedia.org/wiki/Articular_processes
 _CUI = re.compile(r"C\d{7}")
 _REPLACED = "\ufffd"  # what other programs put for bytes that they could not read
 _OBSOLETE = ("obsolete ", "obsolete:")  # how labels of terms begin that were withdrawn
@@ -146,7 +147,8 @@ def accession_of(identifier: str) -> str | None:
         identifier = f"{UMLS}:{identifier.rpartition('/')[2]}"
     if _IRI.match(identifier):
         *_, owner, term = re.split("[/#]", identifier)
-        identifier = term.replace("_", ":", 1) if "_" in term else f"{owner}:{term}"
+        curie = "_" in term and owner != _WIKI
+        identifier = term.replace("_", ":", 1) if curie else f"{owner}:{term}"
     prefix, colon, local = identifier.partition(":")
     if not (prefix and colon and local) or any(c.isspace() or c == "|" for c in identifier):
         return None

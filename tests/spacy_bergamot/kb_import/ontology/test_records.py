@@ -16,6 +16,7 @@ from spacy_bergamot.kb_import.ontology.records import accession_of, language_of
         ("http://www.orpha.net/ORDO/Orphanet_370980", "ORPHA:370980"),
         ("http://identifiers.org/hgnc/5724", "HGNC:5724"),
         ("http://linkedlifedata.com/resource/umls/id/C0012634", "UMLS:C0012634"),
+        ("http://en.wikipedia.org/wiki/Articular_processes", "WIKIPEDIA:Articular_processes"),
         ("UMLS:0189573", None),
         ("SNOMEDCT_US_2025_09_01:190958003", "SNOMEDCT_US:190958003"),
         ("mim:264300", "OMIM:264300"),
