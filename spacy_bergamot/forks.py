@@ -4,9 +4,10 @@ import os
 
 
 class ForkWatch:
-    """Notices a fork, once per process, and lets torch use one thread there.
+    """Notices a fork, once per process, and lets torch and tokenizers use one thread there.
 
-    After torch has used several threads, a forked process that uses more than one hangs.
+    After they have used several threads, a forked process that uses more than one hangs. Tokenizers
+    sees to it by itself unless TOKENIZERS_PARALLELISM is set.
     """
 
     def __init__(self) -> None:
@@ -19,5 +20,6 @@ class ForkWatch:
         import torch
 
         torch.set_num_threads(1)
+        os.environ["TOKENIZERS_PARALLELISM"] = "false"
         self._process = os.getpid()
         return True
