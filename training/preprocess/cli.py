@@ -108,7 +108,12 @@ def preprocess_cli(
     ] = SET,
     config: Annotated[
         Path,
-        typer.Option(is_eager=True, callback=_read_config, help="Settings; options override them"),
+        typer.Option(
+            is_eager=True,
+            callback=_read_config,
+            show_default="configs/preprocess.cfg",
+            help="Settings; options override them",
+        ),
     ] = CONFIG,
 ) -> None:
     """Turn a knowledge base in RRF form into concept table, training set and held-out names.
