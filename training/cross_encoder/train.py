@@ -174,7 +174,7 @@ class _Run:
             raise BergamotError(Errors.T271, count=len(rows), margin=recipe.margin)
         reader = Reader(model.tokenizer, linker.kb, size=recipe.size, context=recipe.context)
         self.batches = Batches(train, reader, size=recipe.batch_mentions, seed=recipe.seed)
-        logger.info("%s; %d steps an epoch", json.dumps(self.counts), self.batches.per_epoch)
+        logger.info("%s; %d steps per epoch", json.dumps(self.counts), self.batches.per_epoch)
 
     def backward(self, step: int) -> float:
         """Add the gradients of a step; return its loss, the mean over mentions."""

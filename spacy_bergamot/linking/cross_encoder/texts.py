@@ -160,13 +160,12 @@ class Reader:
         names = [*names[:_ALIASES], *filter(None, [self.kb.definition(concept_id)])]
         kinds, title, *others = self._ids(",".join(types), name, *names)
         head = [*kinds, self._mark(_TYPE), *title, self._mark(_TITLE)]
-        return head, name, list(zip(names, others, strict=True))
+        # What is beyond a line is never read: a definition may be long, and it is remembered.
+        return head, name, [(of, ids[: self.size]) for of, ids in zip(names, others, strict=True)]
 
     def _ids(self, *texts: str) -> list[list[int]]:
-        return [
-            one.ids[: self.size]
-            for one in self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        ]
+        found = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [one.ids for one in found]
 
     def _mark(self, number: int) -> int:
         return self._first + number

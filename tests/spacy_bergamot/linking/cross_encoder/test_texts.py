@@ -104,3 +104,11 @@ def test_a_mention_that_is_longer_than_the_window_is_cut_and_stays_marked(kb):
 def test_a_concept_that_is_not_there_is_an_error(kb):
     with pytest.raises(BergamotError, match=r"B013.*X99"):
         lines(kb, found=candidate("X99", 0.9))
+
+
+def test_of_a_long_text_before_a_mention_its_end_is_read(kb):
+    text = "a " * 100 + "common cold in heart attack"
+    start = text.index("heart")
+    mention = Mention("heart attack", "DISO", text, start, len(text), "", "en")
+    line, _ = lines(kb, mention, size=24, context=1000)
+    assert "common cold in [START] heart attack [END]" in line
