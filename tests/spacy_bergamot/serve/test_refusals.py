@@ -87,11 +87,13 @@ _JSON = {"content-type": "application/json"}
         ({"mentions": ["a", "\udfff"]}, "mentions.1"),
         ({"mentions": ["a" * 1001]}, "mentions.0"),
         ({"mentions": [{"text": "a", "language": "x"}]}, "mentions.0.language"),
+        ({"mentions": [{"text": 5}]}, "mentions.0.text"),
+        ({"mentions": [5]}, "mentions.0"),
     ],
 )
 def test_what_is_wrong_with_mentions(slow, body, field):
     said = slow.refused("/v1/mentions", None, data=json.dumps(body), headers=_JSON)
-    assert {one[: len(field)] for one in said} == {field}
+    assert set(said) == {field}
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[" * 90_000, b"\xff\xfe", b"null", b'"x"', b"NaN"])
