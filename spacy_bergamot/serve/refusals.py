@@ -46,8 +46,8 @@ class Refused(Exception):
 def wrong_fields(errors: Sequence[Any]) -> list[Wrong]:
     """Return pydantic's errors without what was given.
 
-    Of a value that may be a string or an object, pydantic says what is wrong with it as either: only
-    what it was meant to be stays.
+    Of a value that may be a string or an object, pydantic says what is wrong with it as either:
+    only what it was meant to be stays.
     """
     places = [error["loc"] for error in errors if not _is_other_type(error)]
     meant = {place[:end] for place in places for end in range(len(place) + 1)}
