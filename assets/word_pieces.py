@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from spacy_bergamot.mentions.folding import plain_word
+from spacy_bergamot.folding import plain_word
 from spacy_bergamot.mentions.units import lacks_spaces
 from spacy_bergamot.mentions.usual import LEAST, MOST
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spacy_bergamot.folding import folded_words
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.kb.concept_table import CHILD_RELATIONS, PARENT_RELATIONS, ConceptTable
 from spacy_bergamot.languages import NO_LANGUAGE
-from spacy_bergamot.mentions.folding import folded_words
 from spacy_bergamot.mentions.language import stop_words
 from spacy_bergamot.mentions.units import lacks_spaces
 from spacy_bergamot.text import normalize

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from spacy.tokens import Doc
 
+from spacy_bergamot.folding import FoldedWord, folded_words, joined_words
 from spacy_bergamot.hashing import string_key
-from spacy_bergamot.mentions.folding import FoldedWord, folded_words, joined_words
 from spacy_bergamot.mentions.units import lacks_spaces
 
 LEAST = 4

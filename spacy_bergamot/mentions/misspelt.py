@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_bergamot.folding import FoldedWord, plain_word
 from spacy_bergamot.hashing import find_keys, string_keys
 from spacy_bergamot.mentions.folded import Corrected, FoldedText
-from spacy_bergamot.mentions.folding import FoldedWord, plain_word
 from spacy_bergamot.mentions.usual import is_usual
 
 LEAST = 6

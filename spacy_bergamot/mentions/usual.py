@@ -18,7 +18,7 @@ LEAST, MOST = 3, 5
 def is_usual(word: str) -> bool:
     """Tell whether a word is a usual one of any language.
 
-    word (str): In normal form, without accents (`spacy_bergamot.mentions.folding.plain_word`).
+    word (str): In normal form, without accents (`spacy_bergamot.folding.plain_word`).
     """
     begin, end = _pieces()
     first = max(LEAST, len(word) - MOST)

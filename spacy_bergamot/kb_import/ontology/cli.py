@@ -44,6 +44,10 @@ def import_cli(
     written as suppressed rows. A table with source (a prefix such as HP) and version, licence, name
     or address says of the sources what their files do not; one with predicate, rela, rel and
     inverse what relations are called.
+
+    Terms of several ontologies are one concept if a mapping says so, if they alone of their
+    ontology refer to the same CUI, or if both are of published ontologies and have the same English
+    label, word order and plural aside, and the same semantic group.
     """
     preferred = tuple(filter(None, prefer.split(",")))
     rows = import_ontologies(sources, output, prefer=preferred, reviewed_only=reviewed_only)

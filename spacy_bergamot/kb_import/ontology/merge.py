@@ -1,24 +1,31 @@
 """Which terms are one concept, and what that concept is called."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import combinations
 
+from spacy_bergamot.folding import folded_words
+from spacy_bergamot.kb.semantic_types import semantic_types
 from spacy_bergamot.kb_import.ontology.records import UMLS, Records, prefix_of
+from spacy_bergamot.kb_import.ontology.types import types_of
 
 
 def merge_terms(records: Records, prefer: tuple[str, ...]) -> dict[str, str]:
     """Return {accession: concept id} of every named or mapped term.
 
-    Terms are one concept if a mapping says that they are the same, or if they alone of their
-    ontology refer to the same CUI and to no other. Nothing puts two terms of one ontology into a
-    concept: the first mapping wins. The id is the CUI where there is one, else the accession
-    (HP:0001250) of the ontology that comes first in `prefer`, then alphabetically.
+    Terms are one concept if a mapping says that they are the same; if they alone of their ontology
+    refer to the same CUI and to no other; or if their labels are the same. Nothing puts two terms
+    of one ontology, or two CUIs, into a concept: what comes first wins. The id is the CUI where
+    there is one, else the accession (HP:0001250) of the ontology that comes first in `prefer`,
+    then alphabetically.
     """
     groups = _Groups({name.accession for name in records.names})
-    pairs = list(dict.fromkeys(records.matches)) + _agreed(records.xrefs)
-    for first, second in pairs:
-        if not groups.join(first, second):
-            records.skipped["mappings that would join two terms of one ontology"] += 1
+    for kind, pairs in (
+        ("mappings", [*dict.fromkeys(records.matches), *_agreed(records.xrefs)]),
+        ("labels", _same_label(records)),
+    ):
+        refused = sum(not groups.join(first, second) for first, second in pairs)
+        records.skipped[f"{kind} that would join two terms of one ontology"] += refused
     rank = {prefix: number for number, prefix in enumerate((UMLS, *prefer))}
     ids = {}
     for members in groups.all():
@@ -38,6 +45,33 @@ def _agreed(xrefs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     cuis = Counter(accession for accession, _ in pairs)
     terms = Counter((prefix_of(accession), cui) for accession, cui in pairs)
     return [(a, cui) for a, cui in pairs if cuis[a] == 1 and terms[prefix_of(a), cui] == 1]
+
+
+def _same_label(records: Records) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of terms of different ontologies whose English labels are the same, folded.
+
+    As UMLS does it, "Neoplasm of the liver" and "Liver neoplasms" are one concept. Without this a
+    word as common as hypertension is two, a phenotype and a disease, each with half of the names.
+    It holds for the published ontologies whose types are known, within a semantic group (there is
+    a stem of plants and one of the brain); terms of one's own are joined by mappings alone.
+    """
+    types = types_of(records.relations, {name.accession for name in records.names})
+    group_of = {kind.tui: kind.group for kind in semantic_types()}
+    labelled: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for name in records.names:
+        if (
+            name.kind == "PT"
+            and name.language == "ENG"
+            and not name.suppressed
+            and name.accession in types
+        ):
+            words = sorted(filter(None, (word.folded for word in folded_words(name.text, "ENG"))))
+            key = (group_of.get(types[name.accession], ""), *words)
+            of_ontology = labelled.setdefault(key, defaultdict(list))
+            of_ontology[prefix_of(name.accession)].append(name.accession)
+    for of_ontology in labelled.values():
+        # A label that two terms of an ontology share tells neither.
+        yield from combinations([terms[0] for terms in of_ontology.values() if len(terms) == 1], 2)
 
 
 class _Groups:

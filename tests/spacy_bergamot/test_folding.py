@@ -5,7 +5,7 @@ from threading import Barrier
 
 import pytest
 
-from spacy_bergamot.mentions.folding import fold_word, folded_words, stemmer
+from spacy_bergamot.folding import fold_word, folded_words, stemmer
 
 SAME = [
     ("ENG", "stroke", "strokes", "STROKE", "stroke's"),
