@@ -15,6 +15,8 @@ from spacy_bergamot.mentions.units import units_of
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+_WORD = "\u2581"  # where a word begins, in SentencePiece
+
 
 class Pieces(NamedTuple):
     """Pieces of a document, without special tokens, and its units.
@@ -61,11 +63,14 @@ def read_pieces(doc: Doc, tokenizer: "Tokenizer") -> Pieces:
     tokenizer (tokenizers.Tokenizer): Without truncation and padding.
     """
     encoding = tokenizer.encode(doc.text, add_special_tokens=False)
-    piece_ends = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)[:, 1]
+    ends = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)[:, 1]
+    # Before a character that begins no piece of its own the mark of a word stands alone, with that
+    # character's place: its tag is that of the space, so that a text's first character was lost.
+    written = np.flatnonzero([token != _WORD for token in encoding.tokens])
     units = units_of(doc)
-    firsts = np.searchsorted(piece_ends, units.starts, side="right")
-    seen = firsts < len(piece_ends)  # a unit of which the model reads nothing is none
-    firsts, at = np.unique(firsts[seen], return_index=True)
+    firsts = np.searchsorted(ends[written], units.starts, side="right")
+    seen = firsts < len(written)  # a unit of which the model reads nothing is none
+    firsts, at = np.unique(written[firsts[seen]], return_index=True)
     starts, ends = units.starts[seen], units.ends[seen]
     last = np.append(at, len(ends))[1:] - 1
     return Pieces(np.array(encoding.ids, dtype=np.int64), firsts, starts[at], ends[last])

@@ -7,7 +7,7 @@ import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, models, pre_tokenizers
 
 from spacy_bergamot.encoder.text_encoder import open_tokenizer
 from spacy_bergamot.finder.pieces import Pieces, read_pieces, windows_of
@@ -35,6 +35,23 @@ def test_a_unit_begins_with_its_first_piece(tokenizer: Tokenizer, text: str):
     assert pieces.starts.tolist()[:1] == starts[:1]
     for first, start in zip(pieces.firsts.tolist(), pieces.starts.tolist(), strict=True):
         assert found.offsets[first][0] <= start < found.offsets[first][1]
+
+
+def test_the_mark_of_a_word_is_no_piece_to_read_a_tag_from():
+    vocabulary = [
+        ("<unk>", 0.0),
+        ("\u2581", -1.0),
+        ("\u2581痛", -1.0),
+        ("急性", -2.0),
+        ("痛", -3.0),
+    ]
+    tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=0))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    pieces = read_pieces(NLP.make_doc("急性痛 痛"), tokenizer)
+    found = tokenizer.encode("急性痛 痛", add_special_tokens=False)
+    assert found.tokens == ["\u2581", "急性", "痛", "\u2581痛"]
+    assert [found.tokens[first] for first in pieces.firsts] == ["急性", "痛", "\u2581痛"]
+    assert pieces.starts.tolist() == [0, 2, 4]
 
 
 STRETCH = st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted)
