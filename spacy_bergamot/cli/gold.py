@@ -13,6 +13,7 @@ from spacy.training import Example
 from spacy_bergamot.annotate.sources import parse_entry, read_docbin
 from spacy_bergamot.annotate.text_files import numbered_lines
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.languages import NAMES, lat
 from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.pipeline.held_out import Name
 from spacy_bergamot.pipeline.pipelines import linker_of
@@ -29,7 +30,11 @@ def read_names(gold: Path) -> list[Name]:
 
 
 def _read_queries(path: Path) -> Iterator[Name]:
-    """Yield gold concepts and mention; several are joined by a bar, NIL is none."""
+    """Yield gold concepts and mention; several are joined by a bar, NIL is none.
+
+    A file that is called as a language, GER.txt or de.txt, has names of that language.
+    """
+    language = lat(path.stem) if lat(path.stem) in NAMES else ""
     for number, line in numbered_lines(path):
         concepts, bars, mention = line.partition("||")
         mention = mention.partition("||")[0]
@@ -38,7 +43,8 @@ def _read_queries(path: Path) -> Iterator[Name]:
         if not bars or not mention.strip():
             reason = "CUI||mention is wanted"
             raise BergamotError(Errors.B057, path=path, line=number, reason=reason, text=line[:80])
-        yield frozenset(concepts.replace("+", "|").split("|")) - {EntityLinker.NIL, ""}, mention
+        gold = frozenset(concepts.replace("+", "|").split("|")) - {EntityLinker.NIL, ""}
+        yield Name(gold, mention, language)
 
 
 def as_mention(nlp: Language, mention: str, spans_key: str | None) -> Doc:

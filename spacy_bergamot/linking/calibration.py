@@ -2,10 +2,12 @@
 
 p = σ(w · x) with x = (1, score, exact, margin, the score of every generator): exact is 1 where the
 alias was found as it stands, margin is the score less the best score of another concept. Weights
-are fitted to the best candidates of all mentions, then for every semantic group, then for every
-language of the alias within a group, each drawn towards the weights of the level above (a Gaussian
-prior), so that a group with few examples keeps what all have in common (Platt 1999, with Gelman and
-Hill 2007 for the levels).
+are fitted to the best candidates of all mentions, then for every semantic group, then within a
+group for aliases in the mention's language and in others, each drawn towards the weights of the
+level above (a Gaussian prior), so that a group with few examples keeps what all have in common
+(Platt 1999, with Gelman and Hill 2007 for the levels). An alias in the mention's language that is
+only similar to it is mostly another concept's name; one in another language has no letters in
+common with it by chance, and is right at lower scores.
 
 What it reports is measured out of fold: on mentions that the weights were not fitted on
 (`spacy_bergamot.linking.calibration_report`).
@@ -23,6 +25,7 @@ import numpy as np
 
 from spacy_bergamot.errors import BergamotError, Errors, Warnings
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.linking.calibration_report import Observation, report_of
 from spacy_bergamot.linking.candidates import NIL, Candidate
 from spacy_bergamot.storage.files import atomic_folder
@@ -34,14 +37,14 @@ LEAST = 20
 """Distinct mentions with candidates below which nothing is fitted."""
 
 PRECISIONS = (0.8, 0.9, 0.95, 0.99)
-_STRENGTH = (0.5, 3.0, 3.0)  # of the prior: for all, a group, a language within a group
+_STRENGTH = (0.5, 3.0, 3.0)  # of the prior: for all, a group, same or other language in it
 _FOLDS = 5
 _FILE = "calibration.json"
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Weights by level: "" for all, a group, or group|language.
+    """Weights by level: "" for all, a group, or group|same and group|other (language).
 
     weights (dict[str, list[float]]): Of constant, score, exact, margin and the parts.
     parts (tuple[str, ...]): What gave scores: the keys of `Candidate.scores`.
@@ -52,17 +55,21 @@ class Calibration:
     parts: tuple[str, ...]
     report: dict[str, Any] = field(default_factory=dict)
 
-    def __call__(self, found: list[Candidate], groups: "Groups") -> list[Candidate]:
+    def __call__(
+        self, found: list[Candidate], groups: "Groups", language: str = ""
+    ) -> list[Candidate]:
         """Return the candidates of one mention with their probabilities, in the same order.
 
         NIL, which a reranker may have put among them, has none.
+
+        language (str): Of the mention; empty if unknown.
         """
         return [
             candidate
             if candidate.concept_id == NIL
             else replace(candidate, probability=round(self._probability(values, keys), 4))
             for candidate, (values, keys) in zip(
-                found, _features(found, groups, self.parts), strict=True
+                found, _features(found, groups, self.parts, language), strict=True
             )
         ]
 
@@ -77,6 +84,7 @@ class Calibration:
         golds: Sequence[frozenset[str]],
         groups: "Groups",
         *,
+        languages: Sequence[str] | None = None,
         precision: float | None = None,
     ) -> "Calibration":
         """Fit probabilities to mentions whose concepts are known.
@@ -84,20 +92,24 @@ class Calibration:
         groups (Groups): Semantic groups of concepts.
         candidates: Of every mention, best first; where NIL is the first, nothing is linked.
         golds: Its right concepts; none if it is NIL.
+        languages (Sequence[str] | None): Its language, empty if unknown; None if all are.
         precision (float | None): One more precision for which a threshold is sought.
         RAISES (BergamotError): B053 if there are too few mentions.
         """
+        languages = [""] * len(golds) if languages is None else languages
         known = [
-            (f, gold)
-            for f, gold in zip(candidates, golds, strict=True)
-            if f and f[0].concept_id != NIL
+            (found, gold, language)
+            for found, gold, language in zip(candidates, golds, languages, strict=True)
+            if found and found[0].concept_id != NIL
         ]
-        parts = tuple(sorted({part for found, _ in known for part in found[0].scores}))
+        parts = tuple(sorted({part for found, _, _ in known for part in found[0].scores}))
         tops = [
-            Observation(_key(found[0]), *features, found[0].concept_id in gold)
-            for (found, gold), features in zip(
-                known, (_features(found, groups, parts)[0] for found, _ in known), strict=True
+            Observation(
+                _key(found[0]),
+                *_features(found, groups, parts, language)[0],
+                found[0].concept_id in gold,
             )
+            for found, gold, language in known
         ]
         rights = sum(top.right for top in tops)
         distinct = len({top.key for top in tops})
@@ -179,7 +191,7 @@ def _key(best: Candidate) -> str:
 
 
 def _features(
-    found: list[Candidate], groups: Groups, parts: Sequence[str]
+    found: list[Candidate], groups: Groups, parts: Sequence[str], language: str
 ) -> list[tuple[tuple[float, ...], tuple[str, str, str]]]:
     """Return values and keys of the candidates of one mention."""
     scores = [candidate.score for candidate in found]
@@ -191,8 +203,15 @@ def _features(
         group = groups[candidate.concept_id]
         each = (candidate.scores.get(part, 0.0) for part in parts)
         values = (1.0, candidate.score, exact, candidate.score - other, *each)
-        results.append((values, ("", group, f"{group}|{candidate.language}")))
+        results.append((values, ("", group, f"{group}|{_relation(candidate.language, language)}")))
     return results
+
+
+def _relation(alias: str, mention: str) -> str:
+    """Return whether an alias is in the mention's language; empty where either says none."""
+    if alias in NO_LANGUAGE or mention in NO_LANGUAGE:
+        return ""
+    return "same" if lat(alias) == lat(mention) else "other"
 
 
 def _fitted(seen: list[Observation]) -> dict[str, list[float]]:

@@ -16,8 +16,8 @@ def candidates_and_golds(
     examples: Iterable[Example],
     predict: Callable[[Iterable[Doc]], list[Ordered]],
     look_up: LookUp,
-) -> Iterator[tuple[list[Candidate], frozenset[str]]]:
-    """Yield the candidates of every mention that has a kb id, and its right concepts.
+) -> Iterator[tuple[list[Candidate], frozenset[str], str]]:
+    """Yield the candidates of every mention that has a kb id, its right concepts and language.
 
     examples (Iterable[Example]): References whose mentions have kb ids, or NIL; of `C1|C2` either
         is right.
@@ -30,6 +30,7 @@ def candidates_and_golds(
         docs = [unlinked(reference, key) for reference in references]
         for reference, doc, found in zip(references, docs, predict(docs), strict=True):
             golds = {span_key(span): span.kb_id_ for span in spans_of(reference, key)}
-            for span, candidates in zip(look_up.spans(doc), found, strict=True):
+            asked = zip(look_up.spans(doc), look_up.mentions(doc), found, strict=True)
+            for span, mention, candidates in asked:
                 if gold := golds[span_key(span)]:
-                    yield candidates, frozenset(gold.split("|")) - {NIL}
+                    yield candidates, frozenset(gold.split("|")) - {NIL}, mention.language

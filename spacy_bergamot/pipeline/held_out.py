@@ -19,14 +19,21 @@ import numpy as np
 import spacy.lang
 
 from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.languages import lat
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.rerank import rerank_documents
 from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.text import has_letters, normalize
 
-Name = tuple[frozenset[str], str]
-"""Concept ids, any of which is right, and a name."""
+
+class Name(NamedTuple):
+    """Concept ids, any of which is right, a name, and its language, empty if unknown."""
+
+    concepts: frozenset[str]
+    text: str
+    language: str = ""
+
 
 _MISSING = 4
 """One of so many concepts is hidden with all its names."""
@@ -34,10 +41,11 @@ _MOST = 4000
 
 
 class Answers(NamedTuple):
-    """Candidates of mentions, best first, and the right concepts of each: none for NIL."""
+    """Candidates of mentions, best first, the right concepts of each (none for NIL), languages."""
 
     candidates: list[list[Candidate]]
     golds: list[frozenset[str]]
+    languages: list[str]
 
 
 def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> Answers:
@@ -52,26 +60,23 @@ def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> 
     if len(names) > _MOST:
         names = [names[row] for row in sorted(rng.choice(len(names), _MOST, replace=False))]
     index = linker.parts.index
-    concepts = sorted(set(chain.from_iterable(gold for gold, _ in names)))
+    concepts = sorted(set(chain.from_iterable(name.concepts for name in names)))
     missing = {one for one in concepts if not rng.integers(_MISSING)}
     k = linker.settings.k
     hidden = linker.parts.hiding(_rows(index, names, missing)).generate(
-        [(normalize(name), "") for _, name in names], k=k
+        [(normalize(name.text), "") for name in names], k=k
     )
-    known = _names_of(index, len(names) // 2, rng)
-    words = _words(index, len(names) // 2, rng)
-    asked = [*(name for _, name in known), *words]
-    shown = linker.generator.generate([(name, "") for name in asked], k=k)
-    rows = [
-        *zip((name for _, name in names), hidden, (gold - missing for gold, _ in names),
-             strict=True),
-        *zip(asked, shown, [*(gold for gold, _ in known), *(frozenset() for _ in words)],
-             strict=True),
-    ]  # fmt: skip
+    asked = [*_names_of(index, len(names) // 2, rng), *_words(index, len(names) // 2, rng)]
+    shown = linker.generator.generate([(name.text, "") for name in asked], k=k)
+    known = [name._replace(concepts=name.concepts - missing) for name in names]
+    rows = zip([*known, *asked], [*hidden, *shown], strict=True)
     # A name that another concept shares is no example of a missing concept.
-    kept = [row for row in rows if row[2] or not _is_exact(row[1])]
-    found = _reranked(linker, [name for name, _, _ in kept], [found for _, found, _ in kept])
-    return Answers(found, [gold for _, _, gold in kept])
+    kept = [(name, found) for name, found in rows if name.concepts or not _is_exact(found)]
+    return Answers(
+        _reranked(linker, [name.text for name, _ in kept], [found for _, found in kept]),
+        [name.concepts for name, _ in kept],
+        [name.language for name, _ in kept],
+    )
 
 
 def _reranked(
@@ -98,49 +103,59 @@ def _rows(index: AliasIndex, names: Sequence[Name], missing: set[str]) -> np.nda
         if concept in table:
             hidden[list(table.span_of("aliases", table.row(concept)))] = True
     concept_of = table.keys("aliases")
-    strings = index.lookup([normalize(name) for _, name in names])
-    for string, (gold, _) in zip(strings, names, strict=True):
+    strings = index.lookup([normalize(name.text) for name in names])
+    for string, name in zip(strings, names, strict=True):
         rows = index.alias_rows(int(string)) if string >= 0 else np.empty(0, dtype=np.int64)
-        hidden[[row for row in rows if table.concept_id(int(concept_of[row])) in gold]] = True
+        own = [row for row in rows if table.concept_id(int(concept_of[row])) in name.concepts]
+        hidden[own] = True
     return hidden
 
 
 def _names_of(index: AliasIndex, count: int, rng: np.random.Generator) -> list[Name]:
     """Draw names of the dictionary, each with one of the concepts that have it."""
-    concept_of = index.table.keys("aliases")
+    table = index.table
+    concept_of, language_of = table.keys("aliases"), table.column("aliases", "language")
     drawn = rng.choice(len(index), min(count, len(index)), replace=False)
     rows = [(string, int(rng.choice(index.alias_rows(int(string))))) for string in drawn]
     return [
-        (
-            frozenset([index.table.concept_id(int(concept_of[row]))]),
+        Name(
+            frozenset([table.concept_id(int(concept_of[row]))]),
             str(index.strings[int(string)].as_py()),
+            str(language_of[row].as_py()),
         )
         for string, row in rows
     ]
 
 
-def _words(index: AliasIndex, count: int, rng: np.random.Generator) -> list[str]:
+def _words(index: AliasIndex, count: int, rng: np.random.Generator) -> list[Name]:
     """Draw everyday words and pairs of them that are no alias."""
-    words = [text for text in everyday_words() if has_letters(text)]
-    free = np.flatnonzero(index.lookup(words) < 0)
-    return [words[row] for row in rng.choice(free, min(count, len(free)), replace=False)]
+    words = {text: of for text, of in everyday_words().items() if has_letters(text)}
+    texts = list(words)
+    free = np.flatnonzero(index.lookup(texts) < 0)
+    drawn = rng.choice(free, min(count, len(free)), replace=False)
+    return [Name(frozenset(), texts[row], words[texts[row]]) for row in drawn]
 
 
 @cache
-def everyday_words() -> tuple[str, ...]:
-    """Return the words of spaCy's example sentences in normal form, alone and by twos."""
-    found: dict[str, None] = {}
-    for sentence in _sentences():
+def everyday_words() -> dict[str, str]:
+    """Return the words of spaCy's example sentences in normal form, alone and by twos.
+
+    RETURNS (dict[str, str]): Their languages: the first that has them.
+    """
+    found: dict[str, str] = {}
+    for language, sentence in _sentences():
         words = [word.strip(".,;:!?¿¡«»„“”\"'()。、？！") for word in sentence.split()]
         pairs = (" ".join(pair) for pair in pairwise(words))
-        found.update((normalize(text), None) for text in [*words, *pairs])
-    return tuple(found)
+        for text in [*words, *pairs]:
+            found.setdefault(normalize(text), language)
+    return found
 
 
-def _sentences() -> Iterator[str]:
+def _sentences() -> Iterator[tuple[str, str]]:
     for module in pkgutil.iter_modules(spacy.lang.__path__):
         try:
             examples = importlib.import_module(f"spacy.lang.{module.name}.examples")
         except ImportError:
             continue
-        yield from examples.sentences
+        for sentence in examples.sentences:
+            yield lat(module.name), sentence

@@ -107,7 +107,13 @@ class BergamotLinker(PartsPipe):
         if parts.reranker is not None:
             candidates = rerank_documents(parts.reranker, mentions, candidates, parts.kb)
         if parts.calibration is not None:
-            candidates = [[parts.calibration(one, parts.groups) for one in of] for of in candidates]
+            candidates = [
+                [
+                    parts.calibration(one, parts.groups, mention.language)
+                    for mention, one in zip(of, found_of, strict=True)
+                ]
+                for of, found_of in zip(mentions, candidates, strict=True)
+            ]
         return candidates
 
     def set_annotations(self, docs: Iterable[Doc], predictions: Predictions) -> None:
@@ -220,24 +226,32 @@ class BergamotLinker(PartsPipe):
         RETURNS (dict): Accuracy, calibration error, thresholds: all out of fold.
         RAISES (BergamotError): B053 if there are too few mentions.
         """
-        pairs = list(candidates_and_golds(examples, self.predict, self._look_up))
-        found, golds = [one for one, _ in pairs], [gold for _, gold in pairs]
-        return self.calibrate_on(found, golds, precision=precision)
+        known = list(candidates_and_golds(examples, self.predict, self._look_up))
+        return self.calibrate_on(
+            [found for found, _, _ in known],
+            [gold for _, gold, _ in known],
+            languages=[language for _, _, language in known],
+            precision=precision,
+        )
 
     def calibrate_on(
         self,
         candidates: Sequence[list[Candidate]],
         golds: Sequence[frozenset[str]],
         *,
+        languages: Sequence[str] | None = None,
         precision: float | None = None,
     ) -> dict[str, Any]:
         """The same from the candidates of mentions, and the right concepts of each.
 
         golds (list): The right concept ids of every mention; none where it has no concept.
+        languages (list[str] | None): Of every mention, empty if unknown; None if all are.
         precision (float): Share of links that are to be right.
         """
         parts, bundle = self.parts, FileBundle.temporary()
-        made = Calibration.fit(candidates, golds, parts.groups, precision=precision)
+        made = Calibration.fit(
+            candidates, golds, parts.groups, languages=languages, precision=precision
+        )
         made.save(bundle.path, index=parts.index.fingerprint, scoring=parts.scoring)
         self.set_parts(parts.with_part(CALIBRATION, bundle, self.settings))
         return made.report

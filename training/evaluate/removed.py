@@ -92,9 +92,10 @@ def decide(linker: BergamotLinker, documents: Sequence[Document]) -> Decided:
         found = rerank_documents(parts.reranker, mentions, found, parts.kb)
     rows = []
     for number, (document, of) in enumerate(zip(documents, found, strict=True)):
-        for candidates, gold in zip(of, document.golds, strict=True):
+        asked = zip(document.mentions, of, document.golds, strict=True)
+        for mention, candidates, gold in asked:
             if parts.calibration is not None:
-                candidates = parts.calibration(candidates, parts.groups)
+                candidates = parts.calibration(candidates, parts.groups, mention.language)
             best = next((one for one in candidates if one.concept_id != NIL), None)
             right = best is not None and gold.is_known and best.concept_id in gold.concepts
             said = decision.concept_of(candidates) == NIL

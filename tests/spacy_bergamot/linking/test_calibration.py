@@ -65,6 +65,26 @@ def test_thresholds_reach_their_precision_on_other_mentions(fitted):
     assert fitted.threshold(0.5) is None  # never asked for
 
 
+def test_an_alias_in_another_language_is_right_at_lower_scores():
+    """Of aliases in the mention's language score⁴ are right, of others all but (1 - score)⁴."""
+    rng = random.Random(0)
+    seen, languages = [], []
+    for _ in range(6000):
+        languages.append(rng.choice(["GER", "en"]))  # the aliases are English
+        [best, other], _ = mention(rng, "DISO")
+        p = 1 - (1 - best.score) ** 4 if languages[-1] == "GER" else best.score**4
+        seen.append(([best, other], frozenset({best.concept_id} if rng.random() < p else ())))
+    golds = [gold for _, gold in seen]
+    fitted = Calibration.fit([f for f, _ in seen], golds, Groups(), languages=languages)
+    found = [Candidate("C1", 0.6, "x", "ENG", "S", "dense", {"dense": 0.6})]
+    same, other, unknown = (
+        fitted(found, Groups(), language)[0].probability for language in ("ENG", "rus", "")
+    )
+    assert same < 0.35 < unknown < other
+    assert other > 0.75
+    assert set(fitted.report["levels"]) == {"DISO", "DISO|same", "DISO|other"}
+
+
 @pytest.mark.parametrize("count", [0, 19])
 def test_too_few_mentions_are_refused(count):
     rng = random.Random(0)
@@ -99,6 +119,24 @@ def test_a_pipeline_is_calibrated_saved_and_obeys_the_threshold(
         assert next(iter(doc.spans[spans_key] if spans_key else doc.ents)).kb_id_ == expected
     fresh = make_nlp(**settings).get_pipe("bergamot_linker").from_bytes(linker.to_bytes())
     assert fresh.parts.calibration.report["ece"] == report["ece"]
+
+
+def test_a_link_is_as_probable_as_its_language_makes_it(make_nlp):
+    nlp = make_nlp(mentions=False)
+    linker = nlp.get_pipe("bergamot_linker")
+    examples = golds(nlp)
+    for number, example in enumerate(examples):  # aliases are English; of these none is right
+        example.reference.user_data["language"] = "fr" if number % 2 else "en"
+        if number % 2 == 0:
+            for ent in example.reference.ents:
+                example.reference.set_ents([Span(ent.doc, 0, len(ent.doc), "X", kb_id="C11")])
+    linker.calibrate(examples)
+    probability = {}
+    for language in ("fr", "en"):
+        doc = examples[1].reference.copy()
+        doc.user_data["language"] = language
+        probability[language] = linker(doc).ents[0]._.candidates[0]["probability"]
+    assert probability["en"] + 0.2 < probability["fr"]
 
 
 def test_a_threshold_needs_a_calibration_and_scores_of_the_same_kind(make_nlp, tmp_path):

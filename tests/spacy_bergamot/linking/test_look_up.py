@@ -40,3 +40,10 @@ def test_a_word_that_a_line_breaks_is_looked_up_whole(make_nlp):
     doc = linker(mark(nlp, "He has hyper-\n  tension.", "hyper-\n  tension"))
     assert doc.ents[0]._.kb_ents[0] == ("C01", 1.0)
     assert linker.explain("Non-\nHodgkin")["looked_up"] == "non-hodgkin"
+
+
+def test_a_document_that_does_not_say_its_language_is_read_for_it(make_nlp):
+    nlp = make_nlp(mentions=False, abbreviations={"ru": {"АГ": "hypertension"}})
+    text = "У пациента сахарный диабет и АГ, принимает таблетки"
+    doc = nlp.get_pipe("bergamot_linker")(mark(nlp, text, "АГ"))
+    assert doc.ents[0].kb_id_ == "C01"

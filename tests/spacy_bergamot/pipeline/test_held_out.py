@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from spacy_bergamot.cli import bergamot
 from spacy_bergamot.pipeline.build import build_pipeline
-from spacy_bergamot.pipeline.held_out import answers, everyday_words
+from spacy_bergamot.pipeline.held_out import Name, answers, everyday_words
 from tests.spacy_bergamot.factories import mark
 
 SAMPLE = Path(__file__).parents[3] / "assets/sample/META/MRCONSO.RRF"
@@ -27,8 +27,8 @@ def names() -> dict[str, list[str]]:
 
 
 @pytest.fixture(scope="module")
-def held_out(names: dict[str, list[str]]) -> list[tuple[frozenset[str], str]]:
-    every = [(frozenset([key]), name) for key, of in names.items() for name in of[1:]]
+def held_out(names: dict[str, list[str]]) -> list[Name]:
+    every = [Name(frozenset([key]), name) for key, of in names.items() for name in of[1:]]
     return every[::5]
 
 
@@ -53,7 +53,7 @@ def test_a_linker_is_asked_for_four_kinds_of_mentions(nlp: Language, held_out):
     missing = [gold for gold in made.golds[: len(hidden)] if not gold]
     assert 0.1 < len(missing) / len(hidden) < 0.4
     # A held-out name is not there for the occasion, and there again afterwards.
-    gold, name = next(pair for pair in held_out if len(linker.kb.alias_to_cuis[pair[1]]) == 1)
+    gold, name, _ = next(one for one in held_out if len(linker.kb.alias_to_cuis[one.text]) == 1)
     found = linker.generator.generate([(name.lower(), "")], k=1)[0][0]
     assert ({found.concept_id}, found.score) == (gold, pytest.approx(1, abs=1e-5))
 
@@ -69,7 +69,7 @@ def test_what_is_no_concept_is_refused_and_names_are_not(
 ):
     (tmp_path / "queries").mkdir()
     for number in (0, 1):
-        lines = [f"{'|'.join(gold)}||{name}\n" for gold, name in held_out[number::2]]
+        lines = [f"{'|'.join(gold)}||{name}\n" for gold, name, _ in held_out[number::2]]
         (tmp_path / f"queries/{number}.txt").write_text("".join(lines), "utf8")
     pipeline = tmp_path / "pipeline"
     nlp.to_disk(pipeline)

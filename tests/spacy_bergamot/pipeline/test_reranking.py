@@ -97,7 +97,7 @@ def test_the_documents_of_a_batch_come_together_and_mentions_are_whole(doubtful:
     assert [mention.surface for mention in first + last] == ["Cold", "MRI", "cold"]
     assert (first[0].text, first[0].long_form, first[0].language) == ("cold", "", "en")
     assert last[0].text == "magnetic resonance imaging"
-    assert (last[0].long_form, last[0].language) == ("Magnetic resonance imaging", "xx")
+    assert (last[0].long_form, last[0].language) == ("Magnetic resonance imaging", "ENG")
     assert last[0].context == texts[2]
 
 

@@ -17,7 +17,7 @@ from spacy_bergamot.cli import bergamot
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.linking.candidates import NIL
 from spacy_bergamot.linking.learned_mix import Weights
-from spacy_bergamot.pipeline.held_out import answers
+from spacy_bergamot.pipeline.held_out import Name, answers
 from tests.training.rerank.conftest import accuracy, documents, links
 from training.__main__ import app
 from training.rerank.candidates import Asked
@@ -265,7 +265,7 @@ def test_hidden_concepts_teach_nil(pipeline: Path, corpus: Path, tmp_path: Path)
 
 
 def test_held_out_names_are_reranked_before_they_calibrate(pipeline: Path, reranked: Path):
-    names = [(frozenset(["A00"]), "a cold"), (frozenset(["A01"]), "depressions")]
+    names = [Name(frozenset(["A00"]), "a cold"), Name(frozenset(["A01"]), "depressions")]
     plain, mixed = (
         answers(spacy.load(path).get_pipe("bergamot_linker"), names)
         for path in (pipeline, reranked)
