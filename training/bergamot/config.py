@@ -11,6 +11,7 @@ from catalogue import RegistryError
 from confection import Config, ConfigValidationError
 
 import training.bergamot.adapters
+import training.bergamot.draws.groups
 import training.bergamot.draws.pairs
 import training.bergamot.draws.triples
 import training.bergamot.graph_encoders

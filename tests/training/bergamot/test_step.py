@@ -134,6 +134,7 @@ def test_the_gradient_of_the_vectors_is_bit_identical_on_several_threads(config:
     rows = torch.randint(0, 200, (2, 2000), generator=generator)
     weights = torch.randn(2, 2000, 64, generator=generator)
     batch = SimpleNamespace(rows=rows, labels=torch.arange(2000)[None], excluded=None)
+    batch.links = batch.known = batch.targets = None
 
     def gradient() -> torch.Tensor:
         text = model.embed(table, cast("Batch", batch)).text
