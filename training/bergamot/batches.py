@@ -33,7 +33,7 @@ class Batch:
     relations (int64 (e,)): Relation ids.
     labels (int64 (views, N)): Number of every centre's concept among the batch's c concepts.
     excluded (bool (c, c)): Pairs of these concepts that are no negatives.
-    links, known: As in `Drawn`.
+    links, known, targets, rate: As in `Drawn`.
     """
 
     chunks: list[Chunk]
@@ -48,6 +48,8 @@ class Batch:
     excluded: Tensor
     links: Tensor | None = None
     known: Tensor | None = None
+    targets: Tensor | None = None
+    rate: float = 1.0
 
     @property
     def centres(self) -> int:
@@ -135,6 +137,8 @@ class BatchMaker(torch.utils.data.Dataset):
             excluded=torch.from_numpy(self.excluded(concepts)),
             links=_tensor(drawn.links),
             known=_tensor(drawn.known),
+            targets=_tensor(drawn.targets),
+            rate=drawn.rate,
         )
 
 

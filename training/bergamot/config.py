@@ -11,6 +11,7 @@ from catalogue import RegistryError
 from confection import Config, ConfigValidationError
 
 import training.bergamot.adapters
+import training.bergamot.draws.graded
 import training.bergamot.draws.groups
 import training.bergamot.draws.pairs
 import training.bergamot.draws.triples
@@ -18,6 +19,7 @@ import training.bergamot.graph_encoders
 import training.bergamot.loggers
 import training.bergamot.multilingual
 import training.bergamot.objectives.dgi
+import training.bergamot.objectives.graded
 import training.bergamot.objectives.intermodal
 import training.bergamot.objectives.node
 import training.bergamot.objectives.relation

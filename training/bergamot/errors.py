@@ -7,7 +7,7 @@ __all__ = ["BergamotError", "Errors"]
 
 
 class Errors(TrainingErrors):
-    """B230 to B239, beside the codes that all of training has."""
+    """B230 to B234, beside the codes that all of training has."""
 
     B230 = (
         "The objective '{name}' needs {needs}, which batches of '{batches}' do not have. Change "
@@ -21,4 +21,8 @@ class Errors(TrainingErrors):
     B232 = (
         "batches.size is {size}, but the training set has only {count} {what}. Make the batch "
         "smaller."
+    )
+    B233 = (
+        "The training set {path} has no graded pairs. Preprocess with --hierarchy mrhier or "
+        "--hierarchy relations."
     )

@@ -101,7 +101,12 @@ class BergamotModel(nn.Module):
         text = features[:, :centres]
         if self.graph_encoder is None:
             return Embeddings(
-                batch.labels, batch.excluded, text, links=batch.links, known=batch.known
+                batch.labels,
+                batch.excluded,
+                text,
+                links=batch.links,
+                known=batch.known,
+                targets=batch.targets,
             )
         if self.detach_neighbours:
             features = torch.cat([text, features[:, centres:].detach()], dim=1)

@@ -142,7 +142,7 @@ class Trainer:
 
     def step(self, batch: Batch, step: int) -> tuple[dict[str, Tensor], Tensor]:
         """Take one optimiser step; return losses and gradient norm, on the device and unread."""
-        factor = self.settings.rate(step, self.total)
+        factor = self.settings.rate(step, self.total) * batch.rate
         for group, base in zip(self.optimizer.param_groups, self.base_rates, strict=True):
             group["lr"] = base * factor
         self.optimizer.zero_grad(set_to_none=True)

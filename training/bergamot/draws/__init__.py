@@ -24,6 +24,8 @@ class Drawn:
     subgraph (Subgraph | None): Neighbourhoods of the centres.
     links (int64 (N,) | None): Relation of each head (first view) to its tail (second view).
     known (bool (N, N) | None): Whether head i has its relation to tail j.
+    targets (float32 (N,) | None): What cosine both views of a centre are to have.
+    rate (float): Share of the learning rate that the step takes.
     """
 
     names: np.ndarray
@@ -31,6 +33,8 @@ class Drawn:
     subgraph: Subgraph | None = None
     links: np.ndarray | None = None
     known: np.ndarray | None = None
+    targets: np.ndarray | None = None
+    rate: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class BatchSettings:
     """
 
     gives: ClassVar[frozenset[str]] = frozenset()
-    """What objectives may need beyond names and concepts: "graph", "triples"."""
+    """What objectives may need beyond names and concepts: "graph", "triples" or "targets"."""
     detach_neighbours: ClassVar[bool] = False
 
     size: int

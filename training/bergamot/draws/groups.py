@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from training.bergamot.draws import BatchSettings, Drawn, Draws, trained_concepts
+from training.bergamot.draws import BatchSettings, Drawn
+from training.bergamot.draws.near_names import NearNameDraws
 from training.bergamot.errors import BergamotError, Errors
-from training.bergamot.hard_negatives import Search
 from training.preprocess.training_set import TrainingSet
 from training.registry import registry
 
@@ -34,17 +34,16 @@ class GroupBatches(BatchSettings):
         return GroupDraws(self, data, seed=seed)
 
 
-class GroupDraws(Draws):
+class GroupDraws(NearNameDraws):
     """Draw groups: every name of a concept that has pairs is an anchor once an epoch."""
 
     def __init__(self, settings: GroupBatches, data: TrainingSet, *, seed: int) -> None:
-        super().__init__(data, seed=seed)
+        super().__init__(data, seed=seed, every=settings.refresh, most=settings.near)
         self.settings = settings
         if self._population < settings.size:
             raise BergamotError(
                 Errors.B232, size=settings.size, count=self._population, what="anchors"
             )
-        self.search = Search(settings.refresh, settings.near, self._searched)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -64,24 +63,21 @@ class GroupDraws(Draws):
 
         place (int): Of the anchor among the names of all concepts.
         """
-        assert self.near is not None
         concept = int(np.searchsorted(self.data.node_names_indptr, place, side="right")) - 1
         start, end = self.data.node_names_indptr[concept : concept + 2]
         own = np.asarray(self.data.node_names[start:end])
         anchor = self.data.node_names[place]
         synonyms = rng.permutation(own[own != anchor])[: self.settings.synonyms]
-        near = self.near.of(np.array([anchor]))[0]
-        labels = np.where(np.isin(near, own), concept, self._concepts_of(near, rng))
+        near = self.near_names(np.array([anchor]))[0]
+        labels = np.where(np.isin(near, own), concept, self._one_of(near, rng))
         members = np.concatenate([[anchor], near, synonyms])
         concepts = np.concatenate([[concept], labels, np.full(len(synonyms), concept)])
         return np.stack([concepts, members], axis=1).astype(np.int64)
 
-    def _concepts_of(self, names: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _one_of(self, names: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return a concept of each name, uniformly drawn from those that it names."""
-        named, concepts = self._by_name
-        starts = np.searchsorted(named, names)
-        counts = np.searchsorted(named, names, side="right") - starts
-        return concepts[starts + (rng.random(len(names)) * counts).astype(np.int64)]
+        starts, ends, concepts = self.concepts_of(names)
+        return concepts[starts + (rng.random(len(names)) * (ends - starts)).astype(np.int64)]
 
     @property
     def _population(self) -> int:
@@ -93,18 +89,3 @@ class GroupDraws(Draws):
         paired = np.zeros(self.data.n_concepts, dtype=bool)
         paired[self.data.pairs[:, 0]] = True
         return np.flatnonzero(np.repeat(paired, np.diff(self.data.node_names_indptr)))
-
-    @cached_property
-    def _by_name(self) -> tuple[np.ndarray, np.ndarray]:
-        """Names of the concepts that are trained on, sorted, and of each its concept."""
-        sizes = np.diff(self.data.node_names_indptr)
-        kept = np.repeat(trained_concepts(self.data), sizes)
-        concepts = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[kept]
-        names = self.data.node_names[kept]
-        order = np.argsort(names, kind="stable")
-        return names[order], concepts[order]
-
-    def _searched(self, _: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the names that are looked for: those of the concepts that are trained on."""
-        names = np.unique(self._by_name[0])
-        return names, names

@@ -6,13 +6,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from training.bergamot.draws import BatchSettings, Drawn, Draws
+from training.bergamot.draws import BatchSettings, Drawn, Draws, some_names
 from training.bergamot.hard_negatives import Search
+from training.bergamot.negatives import Exclusions
 from training.bergamot.objectives import VIEWS
 from training.bergamot.sampler import NeighbourSampler, Subgraph
 from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet
 from training.registry import registry
+
+_ANCESTRY = 2
+"""Steps up to a grandparent."""
 
 
 @registry.batches("pairs.v1")
@@ -28,6 +32,8 @@ class PairBatches(BatchSettings):
     hard_negative_pool (int): Near concepts of a concept that they are drawn from.
     hard_negative_refresh (int): Steps between searches for near concepts, each with the model as
         it is then.
+    parent_share (float): Share of the drawn pairs whose second name becomes one of a parent or
+        grandparent; without exclude_relatives = 2 these are negatives of each other elsewhere.
     detach_neighbours (bool): Send no gradient into the neighbours' text embeddings.
     """
 
@@ -39,6 +45,7 @@ class PairBatches(BatchSettings):
     hard_negatives: int = 0
     hard_negative_pool: int = 30
     hard_negative_refresh: int = 1000
+    parent_share: float = 0.0
     detach_neighbours: bool = False
 
     def __post_init__(self) -> None:
@@ -73,6 +80,7 @@ class PairDraws(Draws):
             neighbours=settings.neighbours,
             hops=settings.hops,
         )
+        self.relatives = Exclusions(data, homonyms=False, relatives=_ANCESTRY)
         if settings.hard_negatives:
             every, most = settings.hard_negative_refresh, settings.hard_negative_pool
             self.search = Search(every, most, self._one_name_each)
@@ -86,6 +94,8 @@ class PairDraws(Draws):
         """Return a step's pairs, their neighbourhoods, and the names of both views."""
         rng = self._random(step)
         pairs = np.asarray(self.data.pairs[self._rows(step, self.settings.drawn)])
+        if self.settings.parent_share:
+            pairs = self._with_parents(pairs, rng)
         if self.near is not None:
             pairs = np.concatenate([pairs, self._near_pairs(pairs[:, 0], rng)])
         subgraph = self._neighbourhoods(pairs[:, 0], rng)
@@ -95,6 +105,19 @@ class PairDraws(Draws):
     @property
     def _population(self) -> int:
         return len(self.data.pairs)
+
+    def _with_parents(self, pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return the pairs, a share of them of a name and one of a parent or grandparent."""
+        chosen = np.flatnonzero(rng.random(len(pairs)) < self.settings.parent_share)
+        rows, nodes, found = chosen, pairs[chosen, 0], []
+        for _ in range(_ANCESTRY):
+            rows, nodes = self.relatives.parents(rows, nodes)
+            found.append(np.stack([rows, nodes]))
+        rows, nodes = rng.permutation(np.concatenate(found, axis=1), axis=1)
+        rows, first = np.unique(rows, return_index=True)
+        names = some_names(self.data, nodes[first], np.ones(len(rows), dtype=int), rng)
+        pairs[rows, 2] = np.where(names == pairs[rows, 1], pairs[rows, 2], names)
+        return pairs
 
     def _near_pairs(self, concepts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return pairs (concept, name, name) of concepts near each, uniformly, int32 (n, 3)."""

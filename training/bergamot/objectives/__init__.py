@@ -24,6 +24,7 @@ class Embeddings:
         "edges" or "centres".
     links (int64 (N,) | None): Relation of each head (first view) to its tail (second view).
     known (bool (N, N) | None): Whether head i has its relation to tail j.
+    targets (float32 (N,) | None): What cosine both views of a centre are to have.
     """
 
     labels: Tensor
@@ -33,6 +34,7 @@ class Embeddings:
     corrupted: Callable[[str], Tensor] | None = None
     links: Tensor | None = None
     known: Tensor | None = None
+    targets: Tensor | None = None
 
     def excluded(self, labels: Tensor) -> Tensor:
         """Return bool (b, b): pairs of items that are not to be pushed apart.
@@ -45,7 +47,8 @@ class Embeddings:
 class Objective(nn.Module):
     """A training criterion with its weight in the total loss.
 
-    needs (str): What it needs of batches beyond names and concepts: "graph", "triples" or nothing.
+    needs (str): What it needs of batches beyond names and concepts: "graph", "triples", "targets"
+        or nothing.
     """
 
     needs = ""
