@@ -17,7 +17,8 @@ import torch
 
 from spacy_bergamot.encoder.padded import pad_tokens, pool
 from spacy_bergamot.encoder.text_encoder import TextEncoder
-from training.bergamot.batches import BatchMaker, BatchSettings
+from training.bergamot.batches import BatchMaker
+from training.bergamot.draws.pairs import PairBatches
 from training.bergamot.graph_encoders import make_gatv2
 from training.bergamot.model import BergamotModel
 from training.bergamot.objectives.dgi import make_dgi
@@ -99,7 +100,7 @@ class Vectors:
 
 
 def batches(data: TrainingSet, setting: dict[str, Any]) -> BatchMaker:
-    sizes = BatchSettings(size=setting["size"], neighbours=setting["neighbours"])
+    sizes = PairBatches(size=setting["size"], neighbours=setting["neighbours"])
     empty = TokenStore(Path(), np.zeros(1, np.uint16), np.zeros(len(data.names) + 1, np.int64))
     return BatchMaker(data, empty, sizes, seed=0, graph=True, pad=0)
 
@@ -111,13 +112,13 @@ def run(data: TrainingSet, vectors: Vectors, setting: dict[str, Any], steps: int
         layers=setting["layers"], heads=2, dropout=0.1, self_loops=setting["self_loops"]
     )(dim, len(data.relation_labels))
     objective = make_dgi(weight=1.0, corruption=setting["corruption"], readout=setting["readout"])(
-        dim
+        dim, len(data.relation_labels)
     )
     model = BergamotModel(Frozen(dim), encoder, {"dgi": objective}, pooling="mean")
     optimizer = torch.optim.AdamW(model.parameters(), lr=setting["rate"], weight_decay=0.01)
     maker, losses = batches(data, setting), []
     for step in range(steps):
-        _, _, names = maker.draw(step)
+        names = maker.draws.draw(step).names
         batch = maker[step]
         table = torch.from_numpy(vectors(names))
         if setting["normalise"]:

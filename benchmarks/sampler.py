@@ -26,7 +26,8 @@ from confection import Config
 
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import write_manifest
-from training.bergamot.batches import BatchMaker, BatchSettings, prepared
+from training.bergamot.batches import BatchMaker, prepared
+from training.bergamot.draws.pairs import PairBatches
 from training.bergamot.token_store import KIND as TOKENS
 from training.bergamot.token_store import TokenStore
 from training.preprocess.training_set import TrainingSet
@@ -55,7 +56,7 @@ def main() -> None:
         if not root.exists():
             write(root, concepts, edges)
         data, tokens = TrainingSet.open(root / "train"), TokenStore.open(root / "tokens")
-        maker = BatchMaker(data, tokens, BatchSettings(**settings), seed=0, graph=True, pad=0)
+        maker = BatchMaker(data, tokens, PairBatches(**settings), seed=0, graph=True, pad=0)
         figures = {"edges": len(data.graph_sources), "concepts": concepts, **measure(maker, count)}
     if arguments.step_ms:
         share = 1000 / figures["batches_per_s"] / arguments.step_ms

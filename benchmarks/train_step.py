@@ -28,7 +28,8 @@ from pytorch_metric_learning.miners import TripletMarginMiner
 from torch import Tensor
 
 from benchmarks.step_cost import MemoryWatch, Side, measure, product_rate
-from training.bergamot.batches import Batch, BatchMaker, BatchSettings
+from training.bergamot.batches import Batch, BatchMaker
+from training.bergamot.draws.pairs import PairBatches
 from training.bergamot.graph_encoders import make_gatv2
 from training.bergamot.model import BergamotModel, corrupt
 from training.bergamot.objectives import VIEWS
@@ -75,7 +76,7 @@ def main() -> None:
         batches = BatchMaker(
             data,
             tokens,
-            BatchSettings(
+            PairBatches(
                 size=arguments.pairs,
                 chunk_tokens=arguments.chunk_tokens,
                 exclude_homonyms=False,
@@ -122,7 +123,7 @@ def compare(base: Path, data: TrainingSet, drawn: list[Batch], device: torch.dev
 
 
 def report(sides: dict[str, Side], drawn: list[Batch], model: Any, device: torch.device) -> None:
-    pairs = sum(len(batch.labels) for batch in drawn)
+    pairs = sum(batch.centres for batch in drawn)
     useful = sum(batch.tokens for batch in drawn)
     parameters = sum(p.numel() for n, p in model.lm.named_parameters() if "embeddings" not in n)
     print(f"\n{'':8}{'pairs/s':>9}{'CPU s':>9}{'peak MiB':>10}{'useful':>8}{'of peak':>9}")
@@ -158,10 +159,10 @@ def make_model(base: Path, labels: int, half: Any, device: torch.device) -> Berg
     lm = AutoModel.from_pretrained(base, local_files_only=True, trust_remote_code=False)
     dim = lm.config.hidden_size
     made = {
-        "text": make_text()(dim),
-        "node": make_node()(dim),
-        "intermodal": make_intermodal()(dim),
-        "dgi": make_dgi()(dim),
+        "text": make_text()(dim, labels),
+        "node": make_node()(dim, labels),
+        "intermodal": make_intermodal()(dim, labels),
+        "dgi": make_dgi()(dim, labels),
     }
     encoder = make_gatv2(dropout=0.0)(dim, labels)
     model = BergamotModel(lm, encoder, made, pooling="mean", autocast_dtype=half)
@@ -190,7 +191,7 @@ def plain_step(model: BergamotModel, optimizer: Any, batch: Batch, number: int) 
     device = batch.rows.device
     with model.autocast(device):
         views = [encode_all(model, batch, view) for view in range(VIEWS)]
-        centres = len(batch.labels)
+        centres = batch.centres
         text = [view[:centres] for view in views]
         edges = batch.edges.expand(VIEWS, -1, -1)
         graph = [model.graph_encoder(v, batch.edges, batch.relations)[:centres] for v in views]
@@ -200,7 +201,7 @@ def plain_step(model: BergamotModel, optimizer: Any, batch: Batch, number: int) 
             model.graph_encoder(view, e, batch.relations)[:centres]
             for view, e in zip(views, wrong, strict=True)
         ]
-    labels = batch.labels.repeat(2)
+    labels = batch.labels.flatten()
     losses = [metric(text, labels), metric(graph, labels)]
     pairs = list(zip(text, graph, strict=True))
     losses.append(sum(metric(list(pair), labels) for pair in pairs) / 2)

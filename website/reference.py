@@ -56,7 +56,8 @@ def errors() -> str:
         "# Errors by code",
         "",
         "An error that you can mend names file, line and remedy. A code keeps its meaning. "
-        "B is the installed package, W a warning, T training and evaluation. Braces stand for "
+        "B is the installed package (B230 to B239 training), W a warning, T training and "
+        "evaluation. Braces stand for "
         "what the message names.",
     ]
     for code, message in sorted(found.items()):

@@ -27,6 +27,7 @@ COLUMNS = {
     "MRSTY": "CUI TUI STN STY ATUI CVF",
     "MRDEF": "CUI AUI ATUI SATUI SAB DEF SUPPRESS CVF",
     "MRRANK": "RANK SAB TTY SUPPRESS",
+    "MRHIER": "CUI AUI CXN PAUI SAB RELA PTR HCD CVF",
     "MRSAB": "VCUI RCUI VSAB RSAB SON SF SVER VSTART VEND IMETA RMETA SLC SCC SRL TFR CFR CXTY "
     "TTYL ATNL LAT CENC CURVER SABIN SSN SCIT",
 }
@@ -36,6 +37,7 @@ _KEYS = {
     "MRSTY": ["CUI", "TUI"],
     "MRDEF": ["CUI", "DEF"],
     "MRRANK": ["RANK", "SAB"],
+    "MRHIER": ["CUI", "AUI"],
     "MRSAB": ["RSAB"],
 }
 _MARK = b"\xef\xbb\xbf"  # of UTF-8, which some editors put at the beginning
@@ -54,7 +56,7 @@ logger = logging.getLogger(__name__)
 class RrfTable:
     """A table of a release. It can be read once, and then has `read`, `malformed` and `file`.
 
-    name (str): MRCONSO, MRREL, MRSTY, MRDEF, MRRANK or MRSAB.
+    name (str): MRCONSO, MRREL, MRSTY, MRDEF, MRRANK, MRHIER or MRSAB.
     source (Source): Where it is.
     max_malformed (float): Share of malformed lines above which the run stops.
     read, malformed (int): Lines in the table, and those that were skipped.

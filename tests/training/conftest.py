@@ -1,6 +1,7 @@
 """An invented training set: 60 concepts in a ring with chords, 3 to 5 names each, some homonyms."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +19,7 @@ def names_of(concept: int) -> list[str]:
     return [f"{word} {concept:02d}" for word in ("disorder", "maladie", "krankheit")] + extra
 
 
-def write_training_set(path: Path) -> Path:
+def write_training_set(path: Path, **extra: Any) -> Path:
     lists = [names_of(concept) for concept in range(CONCEPTS)]
     strings = sorted({name for names in lists for name in names})
     number = {name: row for row, name in enumerate(strings)}
@@ -52,6 +53,7 @@ def write_training_set(path: Path) -> Path:
         homonyms=_rows(homonyms, "concept", "other"),
         n_concepts=CONCEPTS,
         relation_labels=["PAR", "CHD", "RO"],
+        **extra,
     )
     return path
 

@@ -43,7 +43,7 @@ class Plan:
     names (int64 (d,)): Name id of every distinct name.
     chunks (list[int64 (k,)]): Rows of `names` that go through the language model together.
     trains (list[bool]): Of every chunk, whether a gradient is wanted of it.
-    rows (int64 (2, n)): Row of every node's name in the table of vectors, a row of numbers a view.
+    rows (int64 (views, n)): Row of every node's name in the table of vectors.
     costs (list[int]): Token slots of every chunk.
     tokens (int): Real tokens of the distinct names.
     """
@@ -66,13 +66,13 @@ class Plan:
     ) -> "Plan":
         """Return the plan of the names of a batch.
 
-        names (int64 (2, n)): Name ids of every node in both views.
+        names (int64 (views, n)): Name ids of every node in each view.
         tokens (TokenStore): Token ids by name id.
         chunk_tokens (int): Token slots of a chunk.
         centres (int | None): Names that none of so many first nodes carries get chunks of their
             own, without a gradient; None wants one of all.
         """
-        keys = names.astype(np.int64) * VIEWS + np.arange(VIEWS)[:, None]
+        keys = names.astype(np.int64) * VIEWS + np.arange(len(names))[:, None]
         distinct, inverse = np.unique(keys, return_inverse=True)
         inverse = inverse.reshape(names.shape)
         trains = np.ones(len(distinct), dtype=bool)

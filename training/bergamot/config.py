@@ -11,13 +11,18 @@ from catalogue import RegistryError
 from confection import Config, ConfigValidationError
 
 import training.bergamot.adapters
-import training.bergamot.batches
+import training.bergamot.draws.graded
+import training.bergamot.draws.groups
+import training.bergamot.draws.pairs
+import training.bergamot.draws.triples
 import training.bergamot.graph_encoders
 import training.bergamot.loggers
 import training.bergamot.multilingual
 import training.bergamot.objectives.dgi
+import training.bergamot.objectives.graded
 import training.bergamot.objectives.intermodal
 import training.bergamot.objectives.node
+import training.bergamot.objectives.relation
 import training.bergamot.objectives.text
 import training.bergamot.optimizers
 import training.bergamot.text_encoders

@@ -1,13 +1,13 @@
-"""Hard negatives: batches of concepts whose names the current language model puts side by side.
+"""Hard negatives: lists of the names that the current language model puts side by side.
 
-CODER++ (Zeng et al. 2022) trains on groups of an anchor and its nearest names. Here a group is a
-drawn pair and pairs of concepts near it, so that every objective meets them as negatives. Nearness
-is that of one name per concept, drawn anew at every refresh, under the model of that step; the
-lists lie on disk, so that a resumed run draws the same batches.
+CODER++ (Zeng et al. 2022) trains on groups of an anchor and its nearest names. A list is of items:
+of concepts, under one name each that is drawn anew at every search, or of names. It holds under the
+model of its step, and lies on disk, so that a resumed run draws the same batches.
 """
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +20,11 @@ from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet
 
-KIND = "near-concepts"
-VERSION = 1
+KIND = "near-list"
+VERSION = 2
 _ROWS = 1024
+_CELLS = 1 << 28
+"""Similarities that are held at once."""
 
 logger = logging.getLogger(__name__)
 
@@ -30,59 +32,72 @@ Encode = Callable[[list[str]], np.ndarray]
 """Names in, unit vectors out: float32 (names, d)."""
 
 
-class NearConcepts:
-    """Of every concept that has pairs, those nearest to it.
+@dataclass(frozen=True)
+class Search:
+    """What is looked for, and when.
 
-    concepts (int32 (c,)): Concepts, sorted.
-    near (int32 (c, m)): Positions in `concepts` of the nearest ones, nearest first.
+    every (int): Steps between searches, each with the model as it is then; 0 searches once, with
+        the model at the start.
+    most (int): Near items of each.
+    items (Callable): A seed in; items, sorted, and the name id of each out, both int32 (c,).
     """
 
-    def __init__(self, concepts: np.ndarray, near: np.ndarray) -> None:
-        self.concepts = concepts
+    every: int
+    most: int
+    items: Callable[[int], tuple[np.ndarray, np.ndarray]]
+
+
+class Near:
+    """Of every item, those nearest to it.
+
+    items (int32 (c,)): Concepts or name ids, sorted.
+    near (int32 (c, m)): Positions in `items` of the nearest ones, nearest first.
+    """
+
+    def __init__(self, items: np.ndarray, near: np.ndarray) -> None:
+        self.items = items
         self.near = near
 
     @classmethod
-    def open(cls, path: Path) -> "NearConcepts":
+    def open(cls, path: Path) -> "Near":
         """Open a list. RAISES (BergamotError): If a file is missing or changed."""
         read_manifest(path, kind=KIND, version=VERSION)
-        arrays = (np.load(path / f"{name}.npy", mmap_mode="r") for name in ("concepts", "near"))
+        arrays = (np.load(path / f"{name}.npy", mmap_mode="r") for name in ("items", "near"))
         return cls(*arrays)
 
-    def draw(self, concepts: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Return `count` distinct near concepts of each, int32 (n, count), uniformly drawn.
+    def of(self, items: np.ndarray) -> np.ndarray:
+        """Return the items near each of `items` (int (n,)), nearest first, int32 (n, m)."""
+        return np.asarray(self.items[self.near[np.searchsorted(self.items, items)]])
 
-        RAISES (BergamotError): T221 if there are fewer concepts than that.
+    def draw(self, items: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+        """Return `count` distinct near items of each, int32 (n, count), uniformly drawn.
+
+        RAISES (BergamotError): T221 if there are fewer items than that.
         """
         if count > self.near.shape[1]:
             pool = self.near.shape[1]
-            raise BergamotError(
-                Errors.T221, size=len(concepts) * (1 + count), count=count, pool=pool
-            )
-        rows = np.searchsorted(self.concepts, concepts)
-        order = rng.random((len(rows), self.near.shape[1])).argsort(axis=1)[:, :count]
-        return self.concepts[np.take_along_axis(np.asarray(self.near[rows]), order, axis=1)]
+            raise BergamotError(Errors.T221, size=len(items) * (1 + count), count=count, pool=pool)
+        near = self.of(items)
+        order = rng.random(near.shape).argsort(axis=1)[:, :count]
+        return np.take_along_axis(near, order, axis=1)
 
 
 def find_near(
-    path: Path, data: TrainingSet, encode: Encode, *, most: int, seed: int, device: str
+    path: Path, data: TrainingSet, search: Search, encode: Encode, *, seed: int, device: str
 ) -> None:
-    """Write the near concepts under the language model as it is now, unless they are there.
+    """Write the near items under the language model as it is now, unless they are there.
 
-    most (int): Near concepts of each.
-    seed (int): Of the names that are drawn, one per concept.
+    seed (int): Of the names that are drawn.
     """
     if (path / MANIFEST).is_file():
         return
-    logger.info("Looking for near concepts, step %s", path.name)
-    concepts = np.unique(data.pairs[:, 0])
-    starts = np.asarray(data.node_names_indptr[concepts])
-    counts = np.asarray(data.node_names_indptr[concepts + 1]) - starts
-    drawn = starts + (np.random.default_rng(seed).random(len(concepts)) * counts).astype(np.int64)
-    names = data.names.take(pa.array(data.node_names[drawn])).to_pylist()
+    items, drawn = search.items(seed)
+    logger.info("Looking for near names of %d, step %s", len(items), path.name)
+    names = data.names.take(pa.array(drawn)).to_pylist()
     vectors = torch.from_numpy(encode(names)).to(device)
     with atomic_folder(path) as folder:
-        np.save(folder / "concepts.npy", concepts)
-        np.save(folder / "near.npy", nearest(vectors, min(most, len(concepts) - 1)))
+        np.save(folder / "items.npy", items)
+        np.save(folder / "near.npy", nearest(vectors, min(search.most, len(items) - 1)))
         write_manifest(folder, kind=KIND, version=VERSION)
 
 
@@ -93,9 +108,10 @@ def nearest(vectors: Tensor, most: int) -> np.ndarray:
     RETURNS (int32 (n, most)): Nearest first.
     """
     found = np.empty((len(vectors), most), dtype=np.int32)
-    for start in range(0, len(vectors), _ROWS):
-        similarities = vectors[start : start + _ROWS] @ vectors.T
+    block = max(1, min(_ROWS, _CELLS // max(1, len(vectors))))
+    for start in range(0, len(vectors), block):
+        similarities = vectors[start : start + block] @ vectors.T
         rows = torch.arange(len(similarities), device=vectors.device)
         similarities[rows, start + rows] = -torch.inf
-        found[start : start + _ROWS] = similarities.topk(most, dim=1).indices.cpu().numpy()
+        found[start : start + block] = similarities.topk(most, dim=1).indices.cpu().numpy()
     return found

@@ -95,12 +95,19 @@ class BergamotModel(nn.Module):
 
     def embed(self, table: Tensor, batch: Batch) -> Embeddings:
         """Return the embeddings that the objectives need."""
-        centres = len(batch.labels)
+        centres = batch.labels.shape[1]
         # Not table[rows]: on several threads its gradient is summed in any order.
         features = functional.embedding(batch.rows, table)
         text = features[:, :centres]
         if self.graph_encoder is None:
-            return Embeddings(batch.labels, batch.excluded, text)
+            return Embeddings(
+                batch.labels,
+                batch.excluded,
+                text,
+                links=batch.links,
+                known=batch.known,
+                targets=batch.targets,
+            )
         if self.detach_neighbours:
             features = torch.cat([text, features[:, centres:].detach()], dim=1)
 
@@ -139,7 +146,7 @@ class BergamotModel(nn.Module):
         relations = batch.relations.repeat(VIEWS)
         with self.autocast(features.device):
             output = self.graph_encoder(features.flatten(0, 1), joined, relations)
-        return output.float().unflatten(0, (VIEWS, nodes))[:, : len(batch.labels)]
+        return output.float().unflatten(0, (VIEWS, nodes))[:, : batch.centres]
 
 
 def corrupt(features: Tensor, edges: Tensor, centres: int, kind: str) -> tuple[Tensor, Tensor]:

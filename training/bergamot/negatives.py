@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from training.bergamot.sampler import rows_of
 from training.preprocess.training_set import TrainingSet
 
 PARENTS = frozenset({"CHD", "RN", "isa"})
@@ -42,7 +43,7 @@ class Exclusions:
     def _exclude_ancestors(self, mask: np.ndarray, concepts: np.ndarray) -> None:
         rows, nodes = np.arange(len(concepts)), np.asarray(concepts)
         for _ in range(self.relatives):
-            rows, nodes = self._parents(rows, nodes)
+            rows, nodes = self.parents(rows, nodes)
             present = np.isin(nodes, concepts)
             for row, node in zip(rows[present], nodes[present], strict=True):
                 both = concepts == node
@@ -50,14 +51,13 @@ class Exclusions:
                 mask[both, row] = True
         mask &= concepts[:, None] != concepts
 
-    def _parents(self, rows: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the parents of `nodes`, and for each the row of the node that it is of."""
-        starts = np.asarray(self.data.graph_indptr[nodes])
-        sizes = np.asarray(self.data.graph_indptr[nodes + 1]) - starts
-        # Positions of each node's edges, one node's after another's.
-        before = np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(sizes) else sizes
-        edges = np.repeat(starts - before, sizes) + np.arange(sizes.sum())
+    def parents(self, rows: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the row of each parent's child, and the parents, each once of a row.
+
+        rows, nodes (int (n,)): Children, and a number each.
+        """
+        owners, edges = rows_of(self.data.graph_indptr, nodes)
         kept = self.parent[np.asarray(self.data.graph_relations[edges])]
-        pairs = np.stack([np.repeat(rows, sizes)[kept], self.data.graph_sources[edges[kept]]])
+        pairs = np.stack([rows[owners[kept]], self.data.graph_sources[edges[kept]]])
         distinct = np.unique(pairs, axis=1)
         return distinct[0], distinct[1]

@@ -22,12 +22,14 @@ from spacy_bergamot.storage.files import atomic_file, atomic_folder
 from spacy_bergamot.storage.manifest import write_manifest
 from spacy_bergamot.storage.preflight import announce
 from training.bergamot.adapters import is_adapted, merged
-from training.bergamot.batches import BatchMaker, BatchSettings
+from training.bergamot.batches import BatchMaker
 from training.bergamot.config import config_id, resolve
+from training.bergamot.draws import BatchSettings
+from training.bergamot.errors import BergamotError, Errors
 from training.bergamot.export import export_lm
 from training.bergamot.folder import TOKENS, make_tokens, prepare_base, sole_use
 from training.bergamot.graph_encoders import GraphEncoder
-from training.bergamot.hard_negatives import NearConcepts, find_near
+from training.bergamot.hard_negatives import Near, Search, find_near
 from training.bergamot.loggers import Write
 from training.bergamot.model import BergamotModel
 from training.bergamot.objectives import Objective
@@ -131,31 +133,36 @@ class Run:
             processes=self.processes,
             writers=self._writers(),
         )
-        if batch_settings.hard_negatives:
-            trainer.find_near = lambda step, now: self._near(model, settings, step, now=now)
+        if search := batches.draws.search:
+            trainer.find_near = lambda step, now: self._near(model, settings, search, step, now=now)
         if "validation" in self.parts:
             trainer.validation = Validation(self.parts["validation"], self.base, settings)
             trainer.keep_best = lambda step: self._export_lm("best", model.lm)
         return trainer
 
     def _near(
-        self, model: BergamotModel, settings: EncoderSettings, step: int, *, now: bool
-    ) -> NearConcepts:
-        """Return the near concepts of a step, found by the main process.
+        self,
+        model: BergamotModel,
+        settings: EncoderSettings,
+        search: Search,
+        step: int,
+        *,
+        now: bool,
+    ) -> Near:
+        """Return the near names of a step, found by the main process.
 
         Lists of before the oldest checkpoint, which no run can go on from, are removed.
         """
         path = self.output / "near" / f"step-{step:08d}"
         if now and self.processes.main:
-            batches: BatchSettings = self.parts["batches"]
             tokenizer = open_tokenizer(self.base, settings.max_length)
             encoder = TextEncoder(model.lm, tokenizer, settings, device=self.device)
             with model.evaluating():
                 find_near(
                     path,
                     self.data,
+                    search,
                     lambda names: encoder.encode(names, progress=True),
-                    most=batches.hard_negative_pool,
                     seed=self.config["system"]["seed"] + step,
                     device=self.device,
                 )
@@ -165,7 +172,7 @@ class Run:
                 if newer.name <= oldest.name:
                     shutil.rmtree(old)
         self.processes.wait()
-        return NearConcepts.open(path)
+        return Near.open(path)
 
     def _announce(self, model: BergamotModel) -> None:
         """Say what weights, optimiser and three checkpoints take; batches come on top."""
@@ -231,9 +238,14 @@ class Run:
 def make_model(lm: Any, parts: dict[str, Any], *, n_relations: int, pooling: str) -> BergamotModel:
     """Build the model from resolved config parts; what no objective needs is left out."""
     dim = lm.config.hidden_size
-    made = {name: make(dim) for name, make in parts["objectives"].items()}
+    made = {name: make(dim, n_relations) for name, make in parts["objectives"].items()}
     objectives: dict[str, Objective] = {n: o for n, o in made.items() if o.weight > 0}
+    batches: BatchSettings = parts["batches"]
+    for name, objective in objectives.items():
+        if objective.needs and objective.needs not in batches.gives:
+            kind = type(batches).__name__
+            raise BergamotError(Errors.B230, name=name, needs=objective.needs, batches=kind)
     graph_encoder: GraphEncoder | None = None
-    if any(objective.needs_graph for objective in objectives.values()):
+    if any(objective.needs == "graph" for objective in objectives.values()):
         graph_encoder = parts["graph_encoder"](dim, n_relations)
     return BergamotModel(lm, graph_encoder, objectives, pooling=pooling)

@@ -73,6 +73,19 @@ class NeighbourSampler:
         return owners, starts[owners] + offsets[owners, slots]
 
 
+def rows_of(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of all CSR rows of `nodes`, and of each the node's place in `nodes`.
+
+    indptr (int64 (n + 1,)): Where each node's rows start.
+    RETURNS (int64 (r,), int64 (r,)): Places, ascending, and positions.
+    """
+    starts = np.asarray(indptr[nodes])
+    sizes = np.asarray(indptr[nodes + 1]) - starts
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    before = np.cumsum(sizes) - sizes
+    return owners, np.arange(len(owners)) + (starts - before)[owners]
+
+
 def draw_without_replacement(sizes: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     """Draw min(count, size) distinct numbers below each size, every subset equally likely.
 

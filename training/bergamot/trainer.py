@@ -23,7 +23,7 @@ from training.bergamot.checkpoint import (
     save_checkpoint,
     with_rates,
 )
-from training.bergamot.hard_negatives import NearConcepts
+from training.bergamot.hard_negatives import Near
 from training.bergamot.loggers import Write
 from training.bergamot.model import BergamotModel
 from training.bergamot.processes import Processes
@@ -35,8 +35,8 @@ from training.errors import BergamotError, Errors
 
 logger = logging.getLogger(__name__)
 
-FindNear = Callable[[int, bool], NearConcepts]
-"""A step at which near concepts are looked for, and whether this is that step: if not, they were
+FindNear = Callable[[int, bool], Near]
+"""A step at which near names are looked for, and whether this is that step: if not, they were
 found then, and are only opened."""
 
 
@@ -47,7 +47,7 @@ class Trainer:
     config_id (str): Identifies the config; a checkpoint made under another one is refused.
     validation (Validation | None): Run every `validation.settings.every` steps.
     keep_best (Callable[[int], None]): Called after a validation that beat all before it.
-    find_near (FindNear | None): Gives the near concepts that batches take hard negatives from.
+    find_near (FindNear | None): Gives the near names that batches take hard negatives from.
     writers (Sequence[Write]): Get every logged value.
     """
 
@@ -129,20 +129,20 @@ class Trainer:
         return self.history
 
     def _batches(self, step: int) -> Iterator[Batch]:
-        """Yield the batches from a step on; near concepts are looked for anew when it is time."""
-        settings = self.batches.settings
-        every = settings.hard_negative_refresh if settings.hard_negatives else self.total
+        """Yield the batches from a step on; near names are looked for anew when it is time."""
+        search = self.batches.draws.search
+        every = (search.every if search else 0) or self.total
         while step < self.total:
             start = step // every * every
             if self.find_near is not None:
-                self.batches.near = self.find_near(start, step == start)
+                self.batches.draws.near = self.find_near(start, step == start)
             steps = range(step, min(self.total, start + every))
             yield from prepared(self.batches, steps, pin=self.device.type == "cuda")
             step = steps.stop
 
     def step(self, batch: Batch, step: int) -> tuple[dict[str, Tensor], Tensor]:
         """Take one optimiser step; return losses and gradient norm, on the device and unread."""
-        factor = self.settings.rate(step, self.total)
+        factor = self.settings.rate(step, self.total) * batch.rate
         for group, base in zip(self.optimizer.param_groups, self.base_rates, strict=True):
             group["lr"] = base * factor
         self.optimizer.zero_grad(set_to_none=True)
@@ -264,7 +264,7 @@ class _Window:
         for name, value in {**losses, "grad_norm": norm}.items():
             self.sums[name] = self.sums[name] + value if name in self.sums else value
         self.steps += 1
-        self.pairs += len(batch.labels)
+        self.pairs += batch.centres
         self.tokens += batch.tokens
         self.slots += batch.slots
 

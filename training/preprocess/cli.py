@@ -17,6 +17,7 @@ from spacy_bergamot.languages import lat
 from spacy_bergamot.storage.preflight import announce
 from training.errors import BergamotError, Errors
 from training.preprocess.evaluation_set import write_evaluation_set, write_validation_set
+from training.preprocess.graded import require_hierarchy
 from training.preprocess.names import training_names
 from training.preprocess.pairs import Caps
 from training.preprocess.training_set import write_training_set
@@ -87,6 +88,9 @@ def preprocess_cli(
             "--add-inverses/--no-inverses", help="For sources that store one direction only"
         ),
     ] = SET,
+    hierarchy: Annotated[
+        str, typer.Option(help="Graded pairs too, by mrhier or relations, for graded.v1")
+    ] = SET,
     train_languages: Annotated[
         str, typer.Option(help="LAT whose names alone are trained on; the rest stays as it is")
     ] = SET,
@@ -136,6 +140,7 @@ def preprocess_cli(
         caps=Caps(cap_english, cap_monolingual, cap_crosslingual),
         english_crosslingual_only=english_crosslingual_only,
         relation_label=relation_label,
+        hierarchy=hierarchy,
         train_languages=tuple(map(lat, _split(train_languages))),
         add_inverses=add_inverses,
         held_out=held_out,
@@ -162,6 +167,7 @@ def preprocess(
     seed: int,
     max_malformed: float,
     training_set: bool,
+    hierarchy: str = "",
 ) -> dict[str, dict[str, Any]]:
     """Write output/kb, eval, and train and valid if asked for; return their manifests by name."""
     if relation_label not in ("rel", "rela"):
@@ -169,6 +175,7 @@ def preprocess(
     for name, share in {"held_out": held_out, "valid_concepts": valid_concepts}.items():
         if not 0 <= share < 1:
             raise BergamotError(Errors.T107, name=name, value=share)
+    require_hierarchy(hierarchy, meta)
     announce_preprocessing(meta, output)
     kb = build_concept_table(
         meta,
@@ -194,6 +201,8 @@ def preprocess(
             relation_label=relation_label,
             languages=train_languages,
             seed=seed,
+            hierarchy=hierarchy,
+            meta=meta,
         )
     with timed("Writing the evaluation set"):
         manifests["eval"] = write_evaluation_set(
@@ -237,6 +246,9 @@ def render(manifests: dict[str, dict[str, Any]]) -> str:
             "pairs": f"{train['pairs']} ({_listed(train['pairs_by_bucket'])})",
             "training names": train["names"],
         }
+        if "graded_pairs" in train:
+            left_out = _listed(train["graded_skipped"]) or "nothing"
+            rows["graded pairs"] = f"{train['graded_pairs']} (left out: {left_out})"
     queries = _listed(manifests["eval"]["queries"])
     rows |= {
         "held-out names": f"{held} ({queries})" if held else "none",

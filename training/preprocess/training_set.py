@@ -19,6 +19,7 @@ from spacy_bergamot.storage.arrow_files import read_arrow, write_arrow
 from spacy_bergamot.storage.files import MANIFEST, atomic_folder, sha256
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.errors import BergamotError, Errors
+from training.preprocess.graded import Graded, graded_pairs
 from training.preprocess.graph import graph_edges, homonym_pairs
 from training.preprocess.names import TrainingNames
 from training.preprocess.pairs import Caps, positive_pairs
@@ -26,6 +27,7 @@ from training.preprocess.pairs import Caps, positive_pairs
 KIND = "training-set"
 VERSION = 1
 _FIELDS = {"relation_labels": list}
+_GRADED = ("graded_pairs", "graded_scores", "ancestors_indptr", "ancestors")
 _ARRAYS = (
     "pairs",
     "node_names_indptr",
@@ -49,6 +51,9 @@ class TrainingSet:
     graph_indptr (int64 (n + 1,)), graph_sources, graph_relations (int32 (e,)): Incoming edges,
         each with its source and the row of its label in `relation_labels`.
     homonyms_indptr (int64 (n + 1,)), homonyms (int32): Other concepts that share a name.
+    graded_pairs (int32 (g, 4)), graded_scores (float32 (g,)): As in `Graded`; None without a
+        hierarchy, as are the next.
+    ancestors_indptr (int64 (n + 1,)), ancestors (int32): Every concept's ancestors.
     """
 
     path: Path
@@ -62,13 +67,18 @@ class TrainingSet:
     graph_relations: np.ndarray
     homonyms_indptr: np.ndarray
     homonyms: np.ndarray
+    graded_pairs: np.ndarray | None = None
+    graded_scores: np.ndarray | None = None
+    ancestors_indptr: np.ndarray | None = None
+    ancestors: np.ndarray | None = None
 
     @classmethod
     def open(cls, path: Path | str) -> "TrainingSet":
         """Memory-map a training set. RAISES (BergamotError): If a file is missing or changed."""
         path = Path(path)
         manifest = read_manifest(path, kind=KIND, version=VERSION, fields=_FIELDS)
-        arrays = {name: np.load(path / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+        kept = _ARRAYS + (_GRADED if "graded_pairs" in manifest else ())
+        arrays = {name: np.load(path / f"{name}.npy", mmap_mode="r") for name in kept}
         column = read_arrow(path / "names.arrow").column("name").chunk(0)
         return cls(path, manifest, column, **arrays)
 
@@ -83,6 +93,7 @@ class TrainingSet:
         homonyms: pl.DataFrame,
         n_concepts: int,
         relation_labels: Sequence[str],
+        graded: Graded | None = None,
         **facts: Any,
     ) -> dict[str, Any]:
         """Write a training set, whole or not at all; the rest is as in the class.
@@ -90,6 +101,7 @@ class TrainingSet:
         node_names (pl.DataFrame): concept and name, sorted by concept.
         edges (pl.DataFrame): target, source and relation, sorted by target.
         homonyms (pl.DataFrame): concept and other, sorted by concept.
+        graded (Graded | None): What a hierarchy gives.
         facts (Any): What else the manifest says.
         RETURNS (dict): The manifest.
         """
@@ -103,10 +115,19 @@ class TrainingSet:
             "homonyms_indptr": _starts(homonyms["concept"], n_concepts),
             "homonyms": homonyms["other"].to_numpy(),
         }
+        if graded is not None:
+            facts |= {"graded_pairs": len(graded.pairs), "graded_skipped": graded.skipped}
+            arrays |= {
+                "graded_pairs": graded.pairs,
+                "graded_scores": graded.scores,
+                "ancestors_indptr": _starts(graded.ancestors["concept"], n_concepts),
+                "ancestors": graded.ancestors["ancestor"].to_numpy(),
+            }
         with atomic_folder(path) as folder:
             write_arrow(folder / "names.arrow", pa.table({"name": names.cast(pa.large_string())}))
             for name, array in arrays.items():
                 kind = np.int64 if name.endswith("_indptr") else np.int32
+                kind = np.float32 if name == "graded_scores" else kind
                 np.save(folder / f"{name}.npy", array.astype(kind, copy=False))
             about = {
                 "n_concepts": n_concepts,
@@ -142,14 +163,17 @@ def write_training_set(
     relation_label: str,
     languages: Sequence[str],
     seed: int,
+    hierarchy: str = "",
+    meta: Path | None = None,
 ) -> dict[str, Any]:
     """Write pairs, graph and homonyms of a concept table.
 
     english_crosslingual_only (bool): Pairs across languages have an English side.
     relation_label (str): "rel" or "rela", see `graph_edges`.
     languages (Sequence[str]): Names of these alone; concepts without one have no edges.
+    hierarchy (str), meta (Path | None): As in `graded_pairs`; no graded pairs where empty.
     RETURNS (dict): The manifest.
-    RAISES (BergamotError): T105 if no concept gives a pair.
+    RAISES (BergamotError): T105 if no concept gives a pair; as `graded_pairs` does.
     """
     if languages:
         names = names.of_languages(languages)
@@ -176,12 +200,17 @@ def write_training_set(
         edges = edges.filter(*(pl.Series(has_name[edges[end]]) for end in ("target", "source")))
     with timed("Finding homonyms"):
         homonyms, left_out = homonym_pairs(names.units)
+    graded = None
+    if hierarchy and meta is not None:
+        with timed("Grading pairs of names and ancestors"):
+            graded = graded_pairs(hierarchy, meta, table, names, seed=seed)
     options = {
         "caps": asdict(caps),
         "english_crosslingual_only": english_crosslingual_only,
         "relation_label": relation_label,
         "languages": list(languages),
         "seed": seed,
+        **({"hierarchy": hierarchy} if hierarchy else {}),
     }
     return TrainingSet.write(
         path,
@@ -192,6 +221,7 @@ def write_training_set(
         homonyms=homonyms,
         n_concepts=len(table),
         relation_labels=labels,
+        graded=graded,
         pairs_by_bucket=dict(+buckets),
         homonym_pairs=homonyms.height,
         names_of_too_many_concepts=left_out,

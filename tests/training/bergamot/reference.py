@@ -51,19 +51,19 @@ def plain_losses(model: Any, batch: Batch, permutations: list[Tensor]) -> dict[s
     """Return the losses of a batch, computed name by name and view by view."""
     tokens = token_rows(batch)
     views = [torch.cat([_encode(model, tokens[int(row)]) for row in rows]) for rows in batch.rows]
-    centres = len(batch.labels)
+    centres = batch.centres
     text = [view[:centres] for view in views]
     losses = {}
     if "text" in model.objectives:
-        losses["text"] = _metric(torch.cat(text), batch.labels)
+        losses["text"] = _metric(torch.cat(text), batch.labels[0])
     if model.graph_encoder is None:
         return losses
     graph = [_graph(model, view, batch.edges, batch)[:centres] for view in views]
     if "node" in model.objectives:
-        losses["node"] = _metric(torch.cat(graph), batch.labels)
+        losses["node"] = _metric(torch.cat(graph), batch.labels[0])
     if "intermodal" in model.objectives:
         pairs = zip(text, graph, strict=True)
-        losses["intermodal"] = sum(_metric(torch.cat(pair), batch.labels) for pair in pairs) / 2
+        losses["intermodal"] = sum(_metric(torch.cat(pair), batch.labels[0]) for pair in pairs) / 2
     if "dgi" in model.objectives:
         losses["dgi"] = _dgi(model, views, graph, batch, permutations)
     return losses
@@ -103,7 +103,7 @@ def _metric(embeddings: Tensor, labels: Tensor) -> Tensor:
 def _dgi(
     model: Any, views: list[Tensor], graph: list[Tensor], batch: Batch, permutations: list[Tensor]
 ) -> Tensor:
-    objective, centres = model.objectives["dgi"], len(batch.labels)
+    objective, centres = model.objectives["dgi"], batch.centres
     module = DeepGraphInfomax(model.dim, None, None, None)
     del module.weight
     module.weight = objective.discriminator

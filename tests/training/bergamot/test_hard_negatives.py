@@ -8,8 +8,8 @@ import torch
 from confection import Config
 
 from tests.training.bergamot.runs import equal, interrupt
-from training.bergamot.batches import BatchSettings
-from training.bergamot.hard_negatives import NearConcepts, nearest
+from training.bergamot.draws.pairs import PairBatches
+from training.bergamot.hard_negatives import Near, nearest
 from training.bergamot.run import prepared, train
 from training.errors import BergamotError
 
@@ -34,13 +34,14 @@ def test_a_batch_has_the_near_concepts_of_every_drawn_pair(config: Config):
     train(config)
     with prepared(config) as run:
         trainer = run.trainer()
-        lists = NearConcepts.open(run.output / "near/step-00000004")
-        trainer.batches.near = lists
-        pairs, _, _ = trainer.batches.draw(5)
+        lists = Near.open(run.output / "near/step-00000004")
+        trainer.batches.draws.near = lists
+        found = trainer.batches.draws.draw(5)
+        pairs = np.concatenate([found.labels[:1], found.names]).T
         drawn, near = pairs[:4], pairs[4:].reshape(4, 3, 3)
         for pair, group in zip(drawn, near, strict=True):
-            row = np.searchsorted(lists.concepts, pair[0])
-            allowed = set(lists.concepts[lists.near[row]].tolist())
+            row = np.searchsorted(lists.items, pair[0])
+            allowed = set(lists.items[lists.near[row]].tolist())
             assert len(set(group[:, 0].tolist())) == 3
             assert set(group[:, 0].tolist()) <= allowed - {int(pair[0])}
         known = {tuple(row) for row in run.data.pairs.tolist()}
@@ -50,7 +51,7 @@ def test_a_batch_has_the_near_concepts_of_every_drawn_pair(config: Config):
 def test_lists_are_made_anew_with_the_model_of_their_step(config: Config):
     config["training"]["checkpoint_every"] = 3
     lm = train(config)
-    lists = [NearConcepts.open(lm.parent / f"near/step-{step:08d}") for step in (0, 4)]
+    lists = [Near.open(lm.parent / f"near/step-{step:08d}") for step in (0, 4)]
     assert not np.array_equal(lists[0].near, lists[1].near)
 
 
@@ -77,13 +78,13 @@ def test_lists_that_no_checkpoint_needs_are_removed(config: Config):
 
 
 def test_a_pool_of_fewer_concepts_is_refused():
-    few = NearConcepts(np.arange(3), np.array([[1, 2], [0, 2], [0, 1]]))
+    few = Near(np.arange(3), np.array([[1, 2], [0, 2], [0, 1]]))
     with pytest.raises(BergamotError, match="T221"):
         few.draw(np.array([0]), 3, np.random.default_rng(0))
 
 
 def test_sizes_that_do_not_fit_are_refused():
     with pytest.raises(BergamotError, match="T221"):
-        BatchSettings(size=16, hard_negatives=4)
+        PairBatches(size=16, hard_negatives=4)
     with pytest.raises(BergamotError, match="T221"):
-        BatchSettings(size=64, hard_negatives=31, hard_negative_pool=30)
+        PairBatches(size=64, hard_negatives=31, hard_negative_pool=30)

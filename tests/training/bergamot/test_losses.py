@@ -1,7 +1,7 @@
 import pytest
 import torch
 from pytorch_metric_learning import distances, losses
-from pytorch_metric_learning.miners import TripletMarginMiner
+from pytorch_metric_learning.miners import MultiSimilarityMiner, TripletMarginMiner
 from torch import Tensor
 from torch.nn import functional
 
@@ -51,6 +51,15 @@ def test_mined_loss_and_gradient_equal_pytorch_metric_learning(name: str, seed: 
     embeddings, labels = batch(seed)
     mined = TripletMarginMiner(margin=0.2, type_of_triplets="all")(embeddings.detach(), labels)
     compare(MinedLoss(registry.losses.get(name)()), REFERENCES[name](), embeddings, labels, mined)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_multi_similarity_miner_and_loss_equal_pytorch_metric_learning(seed: int):
+    embeddings, labels = batch(seed, items=60)
+    mined = MultiSimilarityMiner(epsilon=0.1)(embeddings.detach(), labels)
+    ours = MinedLoss(miner="multi_similarity", margin=0.1)
+    compare(ours, REFERENCES["multi_similarity.v1"](), embeddings, labels, mined)
+    assert len(mined[0]) < 60 * 59, "everything was hard"
 
 
 @pytest.mark.parametrize("name", sorted(REFERENCES))

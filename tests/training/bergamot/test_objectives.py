@@ -18,38 +18,38 @@ N, DIM = 12, 8
 def embeddings() -> Embeddings:
     generator = torch.Generator().manual_seed(0)
     text, graph, false = (torch.randn(2, N, DIM, generator=generator) for _ in range(3))
-    labels = torch.tensor([0, 0, *range(1, N - 1)])
+    labels = torch.tensor([0, 0, *range(1, N - 1)]).repeat(2, 1)
     homonyms = torch.zeros(N, N, dtype=torch.bool)
     return Embeddings(labels, homonyms, text, graph, lambda kind: false)
 
 
 def test_text_and_node_are_one_loss_over_both_views(embeddings: Embeddings):
-    labels, loss = embeddings.labels.repeat(2), MinedLoss()
+    labels, loss = embeddings.labels.flatten(), MinedLoss()
     expected = loss(torch.cat(list(embeddings.text)), labels)
-    assert make_text()(DIM)(embeddings).item() == pytest.approx(expected.item())
+    assert make_text()(DIM, 3)(embeddings).item() == pytest.approx(expected.item())
     expected = loss(torch.cat(list(embeddings.graph)), labels)
-    assert make_node()(DIM)(embeddings).item() == pytest.approx(expected.item())
+    assert make_node()(DIM, 3)(embeddings).item() == pytest.approx(expected.item())
 
 
 def test_intermodal_is_the_mean_over_views(embeddings: Embeddings):
-    labels, loss = embeddings.labels.repeat(2), MinedLoss()
+    labels, loss = embeddings.labels.flatten(), MinedLoss()
     views = [
         loss(torch.cat([embeddings.text[v], embeddings.graph[v]]), labels).item() for v in (0, 1)
     ]
-    assert make_intermodal()(DIM)(embeddings).item() == pytest.approx(sum(views) / 2)
+    assert make_intermodal()(DIM, 3)(embeddings).item() == pytest.approx(sum(views) / 2)
 
 
 @pytest.mark.parametrize("alignment", ["cosine", "mse"])
 def test_other_alignments_are_zero_for_equal_embeddings(embeddings: Embeddings, alignment: str):
     same = Embeddings(embeddings.labels, embeddings.no_negatives, embeddings.text, embeddings.text)
-    objective = make_intermodal(alignment=alignment)(DIM)
+    objective = make_intermodal(alignment=alignment)(DIM, 3)
     assert objective(same).item() == pytest.approx(0, abs=1e-6)
     assert objective(embeddings).item() > 0.1
 
 
 @pytest.mark.parametrize("readout", ["sigmoid_mean", "mean"])
 def test_dgi_equals_torch_geometric(embeddings: Embeddings, readout: str):
-    objective = make_dgi(readout=readout)(DIM)
+    objective = make_dgi(readout=readout)(DIM, 3)
     summarise = torch.nn.Identity()
     reference = DeepGraphInfomax(DIM, summarise, summarise, summarise)
     reference.weight.data = objective.discriminator.data
@@ -62,7 +62,7 @@ def test_dgi_equals_torch_geometric(embeddings: Embeddings, readout: str):
 
 
 def test_dgi_starts_near_chance_for_a_zero_discriminator(embeddings: Embeddings):
-    objective = make_dgi()(DIM)
+    objective = make_dgi()(DIM, 3)
     objective.discriminator.data.zero_()
     assert objective(embeddings).item() == pytest.approx(2 * math.log(2))
 
@@ -70,4 +70,4 @@ def test_dgi_starts_near_chance_for_a_zero_discriminator(embeddings: Embeddings)
 def test_homonyms_are_not_pushed_apart(embeddings: Embeddings):
     everyone = ~torch.eye(N, dtype=torch.bool)
     spared = Embeddings(embeddings.labels, everyone, embeddings.text)
-    assert make_text()(DIM)(spared) < make_text()(DIM)(embeddings)
+    assert make_text()(DIM, 3)(spared) < make_text()(DIM, 3)(embeddings)

@@ -23,6 +23,7 @@ DEFAULTS = {
     "MRDEF": {"SAB": "SRC"},
     "MRRANK": {},
     "MRSAB": {},
+    "MRHIER": {"SAB": "SRC", "CXN": "1"},
 }
 
 

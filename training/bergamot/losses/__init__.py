@@ -1,6 +1,19 @@
-"""Metric losses and the miner, in exact O(B²) form."""
+"""Metric losses and the miners, in exact O(B²) form."""
 
 from training.bergamot.losses.functions import Loss
-from training.bergamot.losses.mined import MinedLoss, mine_triplet_margin, pair_masks
+from training.bergamot.losses.mined import (
+    MinedLoss,
+    MinerName,
+    mine_multi_similarity,
+    mine_triplet_margin,
+    pair_masks,
+)
 
-__all__ = ["Loss", "MinedLoss", "mine_triplet_margin", "pair_masks"]
+__all__ = [
+    "Loss",
+    "MinedLoss",
+    "MinerName",
+    "mine_multi_similarity",
+    "mine_triplet_margin",
+    "pair_masks",
+]

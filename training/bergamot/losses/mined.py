@@ -1,5 +1,7 @@
 """A metric loss over mined pairs, in exact O(B²) form and in blocks of rows where B is large."""
 
+from typing import Literal
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -48,18 +50,50 @@ def mine_triplet_margin(
     return kept_positives, kept_negatives
 
 
+@torch.no_grad()
+def mine_multi_similarity(
+    similarities: Tensor, positives: Tensor, negatives: Tensor, *, margin: float
+) -> tuple[Tensor, Tensor]:
+    """Keep what is hard for its anchor (Wang et al. 2019, eq. 7 and 8).
+
+    A negative is kept if it is more similar than the least similar positive less the margin, a
+    positive if it is less similar than the most similar negative plus the margin. Where an anchor
+    has no positive, or no negative, all that it has of the other is easy.
+
+    similarities (float (r, b)): Cosines.
+    RETURNS (bool (r, b), bool (r, b)): The positives and the negatives that are kept.
+    """
+    infinity = torch.inf
+    least_positive = similarities.masked_fill(~positives, infinity).amin(1, keepdim=True)
+    most_negative = similarities.masked_fill(~negatives, -infinity).amax(1, keepdim=True)
+    kept_positives = positives & (similarities < most_negative + margin)
+    kept_negatives = negatives & (similarities > least_positive - margin)
+    return kept_positives, kept_negatives
+
+
+MinerName = Literal["triplet_margin", "multi_similarity"]
+_MINERS = {"triplet_margin": mine_triplet_margin, "multi_similarity": mine_multi_similarity}
+
+
 class MinedLoss(torch.nn.Module):
-    """Mine pairs with the triplet-margin miner and return a metric loss over them.
+    """Mine pairs and return a metric loss over them.
 
     loss (Loss | None): From `training.bergamot.losses.functions`; None is multi-similarity.
+    miner (str): "triplet_margin" or "multi_similarity".
     margin (float | None): Margin of the miner; None keeps every pair.
     """
 
     def __init__(
-        self, loss: Loss | None = None, *, margin: float | None = 0.2, block: int = BLOCK
+        self,
+        loss: Loss | None = None,
+        *,
+        miner: MinerName = "triplet_margin",
+        margin: float | None = 0.2,
+        block: int = BLOCK,
     ) -> None:
         super().__init__()
         self.loss = loss or make_multi_similarity()
+        self.mine = _MINERS[miner]
         self.margin = margin
         self.block = block
 
@@ -89,13 +123,22 @@ class MinedLoss(torch.nn.Module):
         ]
         return reduce_terms(torch.stack(terms).sum(0))
 
+    def of(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
+        """Return the loss of anchors against candidates that are not the same items.
+
+        similarities (float (r, b)): Cosines; anchors in rows.
+        positives, negatives (bool (r, b)): Which pairs are which; some are neither.
+        """
+        return reduce_terms(self._mined(similarities, positives, negatives))
+
     def _terms(
         self, unit: Tensor, labels: Tensor, excluded: Tensor | None, start: int, stop: int
     ) -> Tensor:
         similarities = unit[start:stop] @ unit.T
         positives, negatives = pair_masks(labels, excluded, start=start, stop=stop)
+        return self._mined(similarities, positives, negatives)
+
+    def _mined(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
         if self.margin is not None:
-            positives, negatives = mine_triplet_margin(
-                similarities, positives, negatives, margin=self.margin
-            )
+            positives, negatives = self.mine(similarities, positives, negatives, margin=self.margin)
         return self.loss(similarities, positives, negatives)

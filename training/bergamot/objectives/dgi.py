@@ -5,14 +5,13 @@ L = -mean log D(g, s) - mean log(1 - D(g̃, s)); the loss is the mean of both vi
 is 2 ln 2 (Veličković et al. 2019, eq. 1).
 """
 
-from collections.abc import Callable
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.bergamot.objectives import Embeddings, Objective
+from training.bergamot.objectives import Embeddings, MakeObjective, Objective
 from training.registry import registry
 
 Corruption = Literal["edges", "centres"]
@@ -26,7 +25,7 @@ class DgiObjective(Objective):
     readout (str): "sigmoid_mean" or "mean".
     """
 
-    needs_graph = True
+    needs = "graph"
 
     def __init__(
         self, weight: float, dim: int, *, corruption: Corruption, readout: Readout
@@ -65,6 +64,6 @@ def make_dgi(
     weight: float = 0.1,
     corruption: Corruption = "edges",
     readout: Readout = "sigmoid_mean",
-) -> Callable[[int], Objective]:
+) -> MakeObjective:
     """Configure the Deep-Graph-Infomax objective."""
-    return lambda dim: DgiObjective(weight, dim, corruption=corruption, readout=readout)
+    return lambda dim, _: DgiObjective(weight, dim, corruption=corruption, readout=readout)

@@ -1,6 +1,5 @@
 """L_intermodal = ½ Σ over views of MS([e; g]): text and graph embeddings of a concept attract."""
 
-from collections.abc import Callable
 from typing import Literal
 
 import torch
@@ -8,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from training.bergamot.losses import Loss, MinedLoss
-from training.bergamot.objectives import VIEWS, Embeddings, Objective
+from training.bergamot.objectives import Embeddings, MakeObjective, Objective
 from training.registry import registry
 
 Alignment = Literal["multi_similarity", "cosine", "mse"]
@@ -17,7 +16,7 @@ Alignment = Literal["multi_similarity", "cosine", "mse"]
 class IntermodalObjective(Objective):
     """Align e and g of a view by multi-similarity, by 1 - cosine, or by mean squared error."""
 
-    needs_graph = True
+    needs = "graph"
 
     def __init__(self, weight: float, loss: MinedLoss, alignment: Alignment) -> None:
         super().__init__(weight)
@@ -30,17 +29,17 @@ class IntermodalObjective(Objective):
         embeddings (Embeddings): What the encoders made of the batch.
         """
         assert embeddings.graph is not None
-        views = zip(embeddings.text, embeddings.graph, strict=True)
-        losses = [self._view(embeddings, text, graph) for text, graph in views]
+        views = zip(embeddings.labels, embeddings.text, embeddings.graph, strict=True)
+        losses = [self._view(embeddings, *view) for view in views]
         return torch.stack(losses).mean()
 
-    def _view(self, embeddings: Embeddings, text: Tensor, graph: Tensor) -> Tensor:
+    def _view(self, embeddings: Embeddings, labels: Tensor, text: Tensor, graph: Tensor) -> Tensor:
         if self.alignment == "cosine":
             return (1 - functional.cosine_similarity(text.float(), graph.float())).mean()
         if self.alignment == "mse":
             return functional.mse_loss(text.float(), graph.float())
-        labels = embeddings.labels.repeat(VIEWS)
-        return self.loss(torch.cat([text, graph]), labels, embeddings.excluded())
+        both = labels.repeat(2)
+        return self.loss(torch.cat([text, graph]), both, embeddings.excluded(both))
 
 
 @registry.objectives("intermodal.v1")
@@ -49,7 +48,7 @@ def make_intermodal(
     loss: Loss | None = None,
     margin: float | None = 0.2,
     alignment: Alignment = "multi_similarity",
-) -> Callable[[int], Objective]:
+) -> MakeObjective:
     """Configure the intermodal objective.
 
     loss (Loss | None): `[objectives.intermodal.loss] @losses = "…"`; None is multi-similarity.
@@ -57,4 +56,4 @@ def make_intermodal(
     alignment (str): "multi_similarity" for that loss, or "cosine" or "mse" without pairs.
     """
     mined = MinedLoss(loss, margin=margin)
-    return lambda dim: IntermodalObjective(weight, mined, alignment)
+    return lambda dim, _: IntermodalObjective(weight, mined, alignment)

@@ -1,18 +1,16 @@
 """L_node = MS([g_u; g_v]): the text objective over graph embeddings, with its own mining."""
 
-from collections.abc import Callable
-
 from torch import Tensor
 
 from training.bergamot.losses import Loss, MinedLoss
-from training.bergamot.objectives import VIEWS, Embeddings, Objective, stack_views
+from training.bergamot.objectives import Embeddings, MakeObjective, Objective
 from training.registry import registry
 
 
 class NodeObjective(Objective):
     """Two views of one concept's neighbourhood attract (BERGAMOT, section 3)."""
 
-    needs_graph = True
+    needs = "graph"
 
     def __init__(self, weight: float, loss: MinedLoss) -> None:
         super().__init__(weight)
@@ -24,8 +22,8 @@ class NodeObjective(Objective):
         embeddings (Embeddings): What the encoders made of the batch.
         """
         assert embeddings.graph is not None
-        labels = embeddings.labels.repeat(VIEWS)
-        return self.loss(stack_views(embeddings.graph), labels, embeddings.excluded())
+        labels = embeddings.labels.flatten()
+        return self.loss(embeddings.graph.flatten(0, 1), labels, embeddings.excluded(labels))
 
 
 @registry.objectives("node.v1")
@@ -33,11 +31,11 @@ def make_node(
     weight: float = 1.0,
     loss: Loss | None = None,
     margin: float | None = 0.2,
-) -> Callable[[int], Objective]:
+) -> MakeObjective:
     """Configure the node objective.
 
     loss (Loss | None): `[objectives.node.loss] @losses = "…"`; None is multi-similarity.
     margin (float | None): Of the miner; null switches mining off.
     """
     mined = MinedLoss(loss, margin=margin)
-    return lambda dim: NodeObjective(weight, mined)
+    return lambda dim, _: NodeObjective(weight, mined)

@@ -1,11 +1,9 @@
 """L_text = MS([e_u; e_v]): names of one concept attract, names of different concepts repel."""
 
-from collections.abc import Callable
-
 from torch import Tensor
 
-from training.bergamot.losses import Loss, MinedLoss
-from training.bergamot.objectives import VIEWS, Embeddings, Objective, stack_views
+from training.bergamot.losses import Loss, MinedLoss, MinerName
+from training.bergamot.objectives import Embeddings, MakeObjective, Objective
 from training.registry import registry
 
 
@@ -21,20 +19,22 @@ class TextObjective(Objective):
 
         embeddings (Embeddings): What the encoders made of the batch.
         """
-        labels = embeddings.labels.repeat(VIEWS)
-        return self.loss(stack_views(embeddings.text), labels, embeddings.excluded())
+        labels = embeddings.labels.flatten()
+        return self.loss(embeddings.text.flatten(0, 1), labels, embeddings.excluded(labels))
 
 
 @registry.objectives("text.v1")
 def make_text(
     weight: float = 1.0,
     loss: Loss | None = None,
+    miner: MinerName = "triplet_margin",
     margin: float | None = 0.2,
-) -> Callable[[int], Objective]:
+) -> MakeObjective:
     """Configure the text objective.
 
     loss (Loss | None): `[objectives.text.loss] @losses = "…"`; None is multi-similarity.
+    miner (str): "triplet_margin", or "multi_similarity", as CODER.
     margin (float | None): Of the miner; null switches mining off.
     """
-    mined = MinedLoss(loss, margin=margin)
-    return lambda dim: TextObjective(weight, mined)
+    mined = MinedLoss(loss, miner=miner, margin=margin)
+    return lambda dim, _: TextObjective(weight, mined)
