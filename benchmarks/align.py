@@ -1,11 +1,15 @@
 """How well `training align` finds the pairs of two vocabularies that a third one says are the same.
 
     python -m benchmarks.align LEFT RIGHT --hub LEFT.sssom.tsv --hub RIGHT.sssom.tsv --lm LM
+    python -m benchmarks.align ... --sample 1000 --ontoea
 
 LEFT and RIGHT are concept tables. The hub's mappings to both (Mondo's to NCIt and to the Disease
 Ontology, say) are joined; pairs whose concepts have one partner each are the gold. A fifth of them
 are seeds, a tenth choose the threshold of a score alone, the rest are the test. Precision counts a
 pair as wrong where its left concept is none of the hub's, hits and MRR rank all right concepts.
+
+With --ontoea either side has the sampled pairs' concepts, a third as many others, and all above
+them, for OntoEA learns from hierarchies: from the seeds, and its confidence from the tenth.
 """
 
 import argparse
@@ -19,8 +23,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spacy_bergamot.kb.concept_table import SCHEMAS, ConceptTable
-from training.align.confidence import Confidence, by_rule, learned, one_to_one
+from spacy_bergamot.kb.concept_table import PARENT_RELATIONS, SCHEMAS, ConceptTable
+from training.align.confidence import Confidence, by_rule, learned
+from training.align.measure import KEYS, measured
+from training.align.ontoea.graphs import Graphs
+from training.align.ontoea.measure import figures as figures_of
+from training.align.ontoea.measure import ranks
+from training.align.ontoea.similarity import NAME, Task, learn, pairs_of, similarity
 from training.align.pairs import Pairs, find_pairs
 from training.align.sides import Side, rows_of_ids, searchable
 
@@ -37,6 +46,7 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--sample", type=int, help="Left concepts of the gold; as many others / 3")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--ontoea", type=Path, help="Folder of OntoEA's checkpoint")
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +55,14 @@ def main() -> None:
         right = ConceptTable.open(options.right)
         gold = gold_of(options.hub, left, right)
         if options.sample:
-            left, gold = sampled(left, gold, options.sample, rng, scratch / "left")
+            drawn = rng.choice(len(gold), min(options.sample, len(gold)), replace=False)
+            gold = np.concatenate([gold[drawn], np.delete(gold, drawn, axis=0)])
+            count, above = len(drawn), bool(options.ontoea)
+            left, gold[:, 0] = sampled(left, gold[:, 0], count, rng, scratch / "a", above=above)
+            if above:
+                table, rows = sampled(right, gold[:, 1], count, rng, scratch / "b", above=above)
+                right, gold[:, 1] = table, rows
+            gold = gold[(gold >= 0).all(1)]
         side = searchable(
             Side(right), scratch, lm=options.lm, precision=options.precision,
             vectors=options.vectors,
@@ -53,8 +70,9 @@ def main() -> None:
         start = time.perf_counter()
         pairs = find_pairs(left, side, k=20, progress=True)
         seconds = time.perf_counter() - start
-    order = rng.permutation(len(gold))
-    parts = np.split(gold[order], [len(gold) // 5, len(gold) * 3 // 10])
+        order = rng.permutation(len(gold))
+        parts = np.split(gold[order], [len(gold) // 5, len(gold) * 3 // 10])
+        learned_more = of_ontoea(left, side, pairs, parts, options.ontoea) if options.ontoea else {}
     print(
         f"{len(left):,} concepts and {len(side.table):,}; gold {len(gold):,}: {len(parts[0])} "
         f"seeds, {len(parts[1])} for thresholds, {len(parts[2])} test; {len(pairs.left):,} pairs, "
@@ -68,16 +86,19 @@ def main() -> None:
         "by rule": by_rule(pairs),
         "learned": learned(pairs, parts[0]),
     }
+    systems = {name: (pairs, confidence) for name, confidence in systems.items()} | learned_more
     figures = {}
-    print(f"{'':10}{'threshold':>10}" + "".join(f"{n:>8}" for n in _FIGURES))
-    for name, confidence in systems.items():
-        figures[name] = measured(pairs, confidence, parts[2], others=parts[:2])
-        values = "".join(f"{figures[name][key]:8.3f}" for key in _FIGURES)
+    print(f"{'':10}{'threshold':>10}" + "".join(f"{n:>8}" for n in KEYS))
+    for name, (of, confidence) in systems.items():
+        figures[name] = measured(of, confidence, parts[2], left_out=rows_of(*parts[:2]))
+        values = "".join(f"{figures[name][key]:8.3f}" for key in KEYS)
         print(f"{name:10}{confidence.threshold:10.2f}{values}")
     print(json.dumps({"left": len(left), "right": len(side.table), "gold": len(gold), **figures}))
 
 
-_FIGURES = ("p", "r", "f1", "hits@1", "hits@10", "mrr")
+def rows_of(*parts: np.ndarray) -> np.ndarray:
+    """Return the left rows of some parts of the gold."""
+    return np.concatenate(parts)[:, 0]
 
 
 def gold_of(hubs: list[Path], left: ConceptTable, right: ConceptTable) -> np.ndarray:
@@ -113,32 +134,70 @@ def prefixes(table: ConceptTable) -> set[str]:
 
 
 def sampled(
-    left: ConceptTable, gold: np.ndarray, count: int, rng: np.random.Generator, path: Path
+    table: ConceptTable,
+    golds: np.ndarray,
+    count: int,
+    rng: np.random.Generator,
+    path: Path,
+    *,
+    above: bool,
 ) -> tuple[ConceptTable, np.ndarray]:
-    """Return a table of some left concepts of the gold and a third as many others, and their gold.
+    """Return a table of the first golds and a third as many others, and every gold's row in it.
 
-    The right side stays whole.
+    above (bool): With all that is above them, and the relations among these.
     """
-    known = rng.choice(len(gold), min(count, len(gold)), replace=False)
-    others = np.setdiff1d(np.arange(len(left)), gold[:, 0])
-    more = rng.choice(others, min(len(known) // 3, len(others)), replace=False)
-    rows = np.sort(np.concatenate([gold[known, 0], more]))
-    tables = {}
-    for name in SCHEMAS:
-        table = getattr(left, name)
-        key = {"concepts": None, "relations": "head"}.get(name, "concept")
+    others = np.setdiff1d(np.arange(len(table)), golds)
+    more = rng.choice(others, min(count // 3, len(others)), replace=False)
+    rows = np.sort(np.concatenate([golds[:count], more]))
+    if above:
+        rows = np.unique([*rows, *ancestors(table, rows.tolist())])
+    place = np.full(len(table), -1)
+    place[rows] = np.arange(len(rows))
+    tables = {"concepts": table.concepts.take(pa.array(rows))}
+    for name in SCHEMAS.keys() - {"concepts"}:
+        of = getattr(table, name)
+        keys = {0: table.keys(name)}
         if name == "relations":
-            tables[name] = SCHEMAS[name].empty_table()
-            continue
-        at = np.arange(len(left)) if key is None else left.keys(name)
-        kept = table.take(pa.array(np.flatnonzero(np.isin(at, rows))))
-        if key is not None:
-            new = pa.array(np.searchsorted(rows, at[np.isin(at, rows)]), pa.int32())
-            kept = kept.set_column(0, SCHEMAS[name].field(0), new)
-        tables[name] = kept.combine_chunks()
+            keys[of.schema.get_field_index("tail")] = table.column(name, "tail").to_numpy()
+        kept = np.logical_and.reduce([place[key] >= 0 for key in keys.values()])
+        kept &= above or name != "relations"
+        of = of.filter(pa.array(kept))
+        for column, key in keys.items():
+            new = pa.array(place[key[kept]], pa.int32())
+            of = of.set_column(column, SCHEMAS[name].field(column), new)
+        tables[name] = of.combine_chunks()
     ConceptTable.write(path, tables)
-    pairs = np.column_stack([np.searchsorted(rows, gold[known, 0]), gold[known, 1]])
-    return ConceptTable.open(path), pairs
+    return ConceptTable.open(path), place[golds]
+
+
+def ancestors(table: ConceptTable, rows: list[int]) -> set[int]:
+    """Return all rows above some."""
+    found: set[int] = set()
+    while rows:
+        parents = {row for one in rows for _, _, row in table.related(one, rels=PARENT_RELATIONS)}
+        rows = sorted(parents - found)
+        found |= parents
+    return found
+
+
+def of_ontoea(
+    left: ConceptTable, side: Side, pairs: Pairs, parts: list[np.ndarray], folder: Path
+) -> dict[str, tuple[Pairs, Confidence]]:
+    """Return OntoEA alone and beside names, fitted on the tenth that it has not learned from."""
+    task = Task(Graphs.of(left, side.table), *parts[:2])
+    trained = learn(task, left, side, folder)
+    for csls in (False, True):
+        found = figures_of(ranks(trained.left, trained.right, parts[2], csls=csls))
+        print("OntoEA's ranks" + ", CSLS:" * csls + ":" * (not csls), json.dumps(found))
+    print("Validations:", json.dumps(trained.history))
+    near = pairs_of(trained, left, side.table, k=20)
+    both = pairs.with_feature(NAME, similarity(trained, pairs))
+    return {
+        "learned 10%": (pairs, learned(pairs, task.valid)),
+        "learned 30%": (pairs, learned(pairs, np.concatenate(parts[:2]))),
+        "ontoea": (near, learned(near, task.valid)),
+        "with ontoea": (both, learned(both, task.valid)),
+    }
 
 
 def tuned(pairs: Pairs, values: np.ndarray, parts: list[np.ndarray]) -> Confidence:
@@ -146,37 +205,8 @@ def tuned(pairs: Pairs, values: np.ndarray, parts: list[np.ndarray]) -> Confiden
     made = [Confidence(values, float(threshold)) for threshold in THRESHOLDS]
     return max(
         made,
-        key=lambda one: measured(pairs, one, parts[1], others=[parts[0], parts[2]])["f1"],
+        key=lambda one: measured(pairs, one, parts[1], left_out=rows_of(parts[0], parts[2]))["f1"],
     )
-
-
-def measured(
-    pairs: Pairs, confidence: Confidence, gold: np.ndarray, *, others: list[np.ndarray]
-) -> dict[str, float]:
-    """Return figures on a part of the gold; left concepts of the other parts are left out."""
-    right_of = dict(gold.tolist())
-    elsewhere = {one for part in others for one in part[:, 0].tolist()}
-    taken = np.flatnonzero(one_to_one(pairs, confidence))
-    counted = [row for row in taken if int(pairs.left[row]) not in elsewhere]
-    hits = sum(right_of.get(int(pairs.left[row])) == int(pairs.right[row]) for row in counted)
-    precision, recall = hits / max(1, len(counted)), hits / len(gold)
-    ranks = []
-    starts = np.searchsorted(pairs.left, gold[:, 0])
-    ends = np.searchsorted(pairs.left, gold[:, 0], side="right")
-    for (_, right), start, end in zip(gold, starts, ends, strict=True):
-        order = np.lexsort((pairs.right[start:end], -confidence.values[start:end]))
-        place = np.flatnonzero(pairs.right[start:end][order] == right)
-        seen = len(place) and confidence.values[start:end][order][place[0]] > 0
-        ranks.append(1 / (1 + place[0]) if seen else 0.0)
-    mrr = np.array(ranks)
-    return {
-        "p": round(precision, 4),
-        "r": round(recall, 4),
-        "f1": round(2 * hits / max(1, len(counted) + len(gold)), 4),
-        "hits@1": round(float((mrr == 1).mean()), 4),
-        "hits@10": round(float((mrr >= 0.1).mean()), 4),
-        "mrr": round(float(mrr.mean()), 4),
-    }
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import typer
 
 from spacy_bergamot.cli.results import make_parent
 from spacy_bergamot.encoder.multilingual_e5 import MULTILINGUAL
-from training.align.run import align, beside
+from training.align.run import Method, align, beside
 
 
 def align_cli(
@@ -18,6 +18,12 @@ def align_cli(
     output: Annotated[Path, typer.Argument(help="Table of mappings, such as out.sssom.tsv")],
     seeds: Annotated[
         Path | None, typer.Option(help="SSSOM table of known pairs, to learn from")
+    ] = None,
+    method: Annotated[
+        Method, typer.Option(help="OntoEA, which needs seeds, learns from hierarchies and types")
+    ] = Method.NAMES,
+    reference: Annotated[
+        Path | None, typer.Option(help="SSSOM table of all pairs, to print how many were found")
     ] = None,
     lm: Annotated[
         str,
@@ -33,9 +39,10 @@ def align_cli(
     """Match two vocabularies: local codes, ICD or Orphanet with a knowledge base.
 
     Names decide first, in normal and in folded form; then names that are near by 3-grams and by
-    language model. Concepts of different semantic groups are never matched, and each concept once.
-    OUT.sssom.tsv has what was matched, OUT.review.sssom.tsv and OUT.html what somebody should look
-    at. `python -m training import` merges by the first.
+    language model. With `--method ontoea` parents and semantic types decide, by embeddings that
+    seeds teach; with `both` they are one more score. Concepts of different semantic groups are
+    never matched, and each concept once. OUT.sssom.tsv has what was matched, OUT.review.sssom.tsv
+    and OUT.html what somebody should look at. `python -m training import` merges by the first.
     """
     make_parent(output)
     counts = align(
@@ -44,11 +51,15 @@ def align_cli(
         output,
         lm=lm,
         seeds=seeds,
+        reference=reference,
+        method=method,
         k=k,
         device=device,
         precision=precision,
         vectors=vectors,
     )
+    for name, figures in counts["figures"].items():
+        typer.echo(f"{name}: " + ", ".join(f"{key} {value}" for key, value in figures.items()))
     typer.echo(
         f"{counts['left']:,} concepts and {counts['right']:,}: {counts['taken']:,} matched from "
         f"confidence {counts['threshold']} on, {counts['doubtful']:,} for review, "

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from training.align.pairs import FEATURES, Pairs
+from training.align.pairs import Pairs
 from training.errors import BergamotError, Errors
 
 LEAST = 10
@@ -95,7 +95,6 @@ def one_to_one(pairs: Pairs, confidence: Confidence) -> np.ndarray:
 
 def reason(pairs: Pairs, row: int) -> str:
     """Return SSSOM's justification of a pair."""
-    features = dict(zip(FEATURES, pairs.features[row], strict=True))
-    if features["exact"] or features["folded"]:
+    if pairs.same_name[row]:
         return "semapv:LexicalMatching"
     return "semapv:SemanticSimilarityThresholdMatching"

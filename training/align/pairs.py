@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -30,18 +30,31 @@ class Pairs:
     """Pairs in the order of left rows.
 
     left, right (int64 (n,)): Rows of concepts.
-    features (float64 (n, len(FEATURES))): See `FEATURES`.
+    features (float64 (n, len(names))): See `FEATURES`.
     conflicting (int): Pairs that were dropped because their semantic groups differ.
+    names (tuple[str, ...]): Of the features.
     """
 
     left: np.ndarray
     right: np.ndarray
     features: np.ndarray
     conflicting: int = 0
+    names: tuple[str, ...] = FEATURES
 
     def feature(self, name: str) -> np.ndarray:
         """Return one feature, float64 (n,)."""
-        return self.features[:, _AT[name]]
+        return self.features[:, self.names.index(name)]
+
+    def with_feature(self, name: str, values: np.ndarray) -> "Pairs":
+        """Return the pairs with one more feature, float64 (n,)."""
+        features = np.column_stack([self.features, values])
+        return replace(self, features=features, names=(*self.names, name))
+
+    @property
+    def same_name(self) -> np.ndarray:
+        """Whether a name is the same in normal or folded form, bool (n,)."""
+        known = [self.feature(name) > 0 for name in ("exact", "folded") if name in self.names]
+        return np.logical_or.reduce(known) if known else np.zeros(len(self.left), dtype=bool)
 
 
 def find_pairs(left: ConceptTable, right: Side, *, k: int, progress: bool = False) -> Pairs:
@@ -68,7 +81,7 @@ def find_pairs(left: ConceptTable, right: Side, *, k: int, progress: bool = Fals
     features = np.array(rows).reshape(-1, len(FEATURES))
     ones, others_of = (np.array(of, dtype=np.int64) for of in (lefts, rights))
     for name, owner in (("margin", ones), ("back", others_of)):
-        features[:, _AT[name]] = _margins(features[:, _AT["score"]], owner)
+        features[:, _AT[name]] = margins(features[:, _AT["score"]], owner)
     return Pairs(ones, others_of, features, conflicting)
 
 
@@ -154,8 +167,11 @@ def _better(found: dict[int, np.ndarray], row: int, features: np.ndarray) -> Non
     found[row] = features if known is None else np.maximum(known, features)
 
 
-def _margins(scores: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    """Return every score less the best other score of the same owner, or less 0 without one."""
+def margins(scores: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """Return every score less the best other score of the same owner, or less 0 without one.
+
+    scores (float64 (n,)), owners (int64 (n,)): Of pairs, and a concept of each.
+    """
     if not len(scores):
         return scores
     order = np.lexsort((-scores, owners))

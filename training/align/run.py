@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from spacy_bergamot.output.pages import templates
 from spacy_bergamot.storage.files import atomic_file
 from spacy_bergamot.storage.scratch import Scratch
 from training.align.confidence import Confidence, by_rule, learned, one_to_one, reason
+from training.align.measure import measured
 from training.align.pairs import Pairs, find_pairs
-from training.align.sides import check_ids, curie, open_side, searchable
-from training.align.sssom import CLOSE, COLUMNS, EXACT, read_seeds, write_mappings
+from training.align.sides import Side, check_ids, curie, open_side, searchable
+from training.align.sssom import CLOSE, COLUMNS, EXACT, Seeds, read_seeds, write_mappings
 
 SURE = 0.9
 """Confidence below which a pair that was taken is shown for review."""
@@ -26,6 +28,12 @@ _NAMES = 6
 _ON_PAGE = 1000
 
 logger = logging.getLogger(__name__)
+
+
+class Method(str, Enum):
+    """What pairs are weighed by: names, OntoEA, or names and its similarity."""
+
+    NAMES, ONTOEA, BOTH = "names", "ontoea", "both"
 
 
 @dataclass(frozen=True)
@@ -83,33 +91,53 @@ def align(
     *,
     lm: str,
     seeds: Path | None = None,
+    reference: Path | None = None,
+    method: Method = Method.NAMES,
     k: int = 20,
     device: str = "cpu",
     precision: str = "fp32",
     vectors: Path | None = None,
 ) -> dict[str, Any]:
-    """Match two vocabularies; write OUTPUT, OUTPUT.review and a page; return counts.
+    """Match two vocabularies; write OUTPUT, OUTPUT.review and a page; return counts and figures.
 
-    RAISES (BergamotError): As `check_ids`, `read_seeds`, `learned`, and as reading the sides does.
+    method (Method): Of those that are not names an interrupted run goes on behind OUTPUT.ontoea.
+    RAISES (BergamotError): As `check_ids`, `read_seeds`, `learned`, as reading the sides does, and
+        as `Task.of` and `weigh` for other methods than names.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     with Scratch(output.parent, prefix=".align") as scratch:
         mine = open_side(left, scratch / "left").table
         side = open_side(right, scratch / "right", device=device)
         check_ids(mine, side.table)
-        known = read_seeds(seeds, mine, side.table) if seeds else None
-        if known and known.skipped:
-            logger.warning("Seeds left out: %s; %s", dict(known.skipped), known.first)
+        known, gold = (_read(path, mine, side) for path in (seeds, reference))
+        rows = known.rows if known else np.zeros((0, 2), dtype=np.int64)
+        wanted = gold.rows[~np.isin(gold.rows[:, 0], rows[:, 0])] if gold else None
+        task = None
+        if method is not Method.NAMES:
+            from training.align.ontoea.similarity import Task, weigh
+
+            task = Task.of(mine, side.table, rows)
         side = searchable(side, scratch, lm=lm, device=device, precision=precision, vectors=vectors)
-        pairs = find_pairs(mine, side, k=k, progress=True)
-        confidence = learned(pairs, known.rows) if known else by_rule(pairs)
+        figures: dict[str, Any] = {}
+        named = None if method is Method.ONTOEA else find_pairs(mine, side, k=k, progress=True)
+        if task is not None:
+            folder = beside(output, "ontoea")
+            weighed = weigh(task, mine, side, folder, named=named, k=k, device=device)
+            pairs, confidence = weighed.pairs, weighed.confidence
+            if wanted is not None:
+                figures["ontoea"] = weighed.ranked(wanted)
+        else:
+            assert named is not None
+            pairs, confidence = named, learned(named, rows) if known else by_rule(named)
         made = Alignment(mine, side.table, pairs, confidence, one_to_one(pairs, confidence))
         doubtful = made.doubtful()
         what = f"{left.name} matched with {right.name}"
         taken = write_mappings(output, made.mappings(), what=what)
-        rows = (made.row(pair, CLOSE) for group in doubtful for pair in group)
-        write_mappings(beside(output, "review.sssom.tsv"), rows, what=f"{what}: for review")
+        shown = (made.row(pair, CLOSE) for group in doubtful for pair in group)
+        write_mappings(beside(output, "review.sssom.tsv"), shown, what=f"{what}: for review")
         _write_page(beside(output, "html"), made, doubtful, title=what)
+        if wanted is not None:
+            figures["reference"] = measured(pairs, confidence, wanted, left_out=rows[:, 0])
         return {
             "left": len(mine),
             "right": len(side.table),
@@ -118,9 +146,18 @@ def align(
             "taken": taken,
             "doubtful": len(doubtful),
             "threshold": confidence.threshold,
-            "seeds": len(known.rows) if known else 0,
+            "seeds": len(rows),
             "seeds_left_out": dict(known.skipped) if known else {},
+            "figures": figures,
         }
+
+
+def _read(path: Path | None, left: ConceptTable, right: Side) -> Seeds | None:
+    """Read known pairs, and say which lines are left out."""
+    known = read_seeds(path, left, right.table) if path else None
+    if known and known.skipped:
+        logger.warning("Left out of %s: %s; %s", path, dict(known.skipped), known.first)
+    return known
 
 
 def beside(output: Path, ending: str) -> Path:
@@ -130,7 +167,7 @@ def beside(output: Path, ending: str) -> Path:
 
 
 def _write_page(path: Path, made: Alignment, doubtful: list[list[int]], *, title: str) -> None:
-    named = (made.pairs.feature("exact") + made.pairs.feature("folded")) > 0
+    named = made.pairs.same_name
     shown = [
         {
             "subject": _shown(made.left.concept(int(made.pairs.left[group[0]]))),

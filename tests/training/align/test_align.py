@@ -1,40 +1,19 @@
 """Two vocabularies are matched by names, each concept once, and seeds teach what counts."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.build import table_of
 from spacy_bergamot.pipeline.build import build_pipeline
+from tests.training.align.command import mapped, rows, run
 from tests.training.align.conftest import RIGHT, SEEDS, many
-from training.__main__ import app
 from training.align.confidence import Confidence, one_to_one
 from training.align.pairs import FEATURES, Pairs
 from training.align.sides import curie, rows_of_ids
 from training.align.sssom import read_seeds
-
-
-def run(*arguments: object, status: int = 0) -> str:
-    """Run the command; return what it says, or its error."""
-    result = CliRunner().invoke(app, ["align", *map(str, arguments), "--device", "cpu"])
-    if status:
-        assert result.exception is not None
-        return str(result.exception)
-    assert result.exit_code == 0, result.output + repr(result.exception)
-    return result.output
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    lines = [line for line in path.read_text("utf8").splitlines() if not line.startswith("#")]
-    return list(csv.DictReader(lines, delimiter="\t"))
-
-
-def mapped(path: Path) -> dict[str, str]:
-    return {row["subject_id"]: row["object_id"] for row in rows(path)}
 
 
 def test_names_decide_first(sides, lm, tmp_path: Path):

@@ -1,0 +1,74 @@
+"""What OntoEA learns from: the hierarchies and semantic types of two concept tables."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow.compute as pc
+from scipy.sparse import csr_matrix
+
+from spacy_bergamot.kb.concept_table import CHILD_RELATIONS, PARENT_RELATIONS, ConceptTable
+from training.align.ontoea.classes import Classes
+from training.errors import BergamotError, Errors
+
+MOST = 60_000
+"""Concepts of a side: every one is compared with every other, and the nearest tenth is kept."""
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """Two graphs whose entities are numbered together, those of the left one first.
+
+    sizes (tuple[int, int]): Entities of either side.
+    triples (int64 (n, 3)): Head, relation and tail; no triple joins the sides.
+    classes (Classes): Of the entities of both.
+    members (csr_matrix float32 (entities, classes)): 1 where an entity is of a class.
+    """
+
+    sizes: tuple[int, int]
+    triples: np.ndarray
+    classes: Classes
+    members: csr_matrix
+
+    @classmethod
+    def of(cls, left: ConceptTable, right: ConceptTable) -> "Graphs":
+        """Read two concept tables: their parents, and what is broader, in either direction.
+
+        RAISES (BergamotError): B240 for too many concepts, B241 without a hierarchy.
+        """
+        triples, owners, types = [], [], []
+        for table, start in ((left, 0), (right, len(left))):
+            if len(table) > MOST:
+                raise BergamotError(Errors.B240, path=table.path, count=len(table), most=MOST)
+            found = _hierarchy(table)
+            if not len(found):
+                raise BergamotError(Errors.B241, path=table.path)
+            triples.append(found + np.array([start, 0, start]))
+            owners.append(table.keys("types") + start)
+            types += table.column("types", "type").to_pylist()
+        classes = Classes.of(types)
+        row = {one: place for place, one in enumerate(classes.ids)}
+        at = np.array([row[one] for one in types], dtype=np.int64)
+        entities = len(left) + len(right)
+        ones = np.ones(len(at), dtype=np.float32)
+        shape = (entities, len(classes.ids))
+        members = csr_matrix((ones, (np.concatenate(owners), at)), shape=shape)
+        members.data[:] = 1  # a type may be given twice
+        return cls((len(left), len(right)), np.concatenate(triples), classes, members)
+
+    def entities(self, pairs: np.ndarray) -> np.ndarray:
+        """Return pairs of left and right rows as pairs of entities, int64 (n, 2)."""
+        return pairs + np.array([0, self.sizes[0]])
+
+
+def _hierarchy(table: ConceptTable) -> np.ndarray:
+    """Return child, relation (0 for parents, 1 for what is broader) and parent, int64 (n, 3)."""
+    rels = pc.cast(table.column("relations", "rel"), "string").to_numpy(zero_copy_only=False)
+    heads = table.keys("relations").astype(np.int64)
+    tails = table.column("relations", "tail").to_numpy().astype(np.int64)
+    parts = []
+    for relation, (up, down) in enumerate(zip(PARENT_RELATIONS, CHILD_RELATIONS, strict=True)):
+        for rel, children, parents in ((up, heads, tails), (down, tails, heads)):
+            at = np.flatnonzero(rels == rel)
+            parts.append(np.stack([children[at], np.full(len(at), relation), parents[at]], axis=1))
+    triples = np.unique(np.concatenate(parts), axis=0)
+    return triples[triples[:, 0] != triples[:, 2]]
