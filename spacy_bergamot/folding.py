@@ -54,8 +54,11 @@ _GREEK = {
     "χ": "chi", "ψ": "psi", "ω": "omega",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
-_PART, _HYPHEN, _LINE_END = r"[^\W\d_]{2,}", r"[-\u2010\u2011]", r"\r?\n[ \t]*"
-_SEPARATOR = re.compile(rf"{_HYPHEN}(?:{_LINE_END})?")
+_PART, _HYPHEN = r"[^\W\d_]{2,}", r"[-\u2010\u2011]"
+_SEPARATOR = re.compile(_HYPHEN)
+# From the beginning of words alone: else a word takes the square of its length.
+_PARTED = re.compile(rf"(?<![^\W\d_]){_PART}(?:{_HYPHEN}{_PART})+")
+_WHOLE = re.compile(f"{_PARTED.pattern}|{_WORD.pattern}")
 _COMPOUNDING = ("DAN", "DUT", "EST", "FIN", "GER", "HUN", "NOR", "SWE")
 """Languages that write compounds as one word, or with a hyphen as it pleases."""
 _BRITISH = (
@@ -103,23 +106,13 @@ def folded_words(text: str, language: str) -> list[FoldedWord]:
 def joined_words(text: str, language: str) -> list[FoldedWord]:
     """Return the words of a text, those that a hyphen parts as one; none if none is parted.
 
-    These are words that the end of a line breaks, "pneu-" and "monia", and "Herz-Infarkt" in
-    languages that write compounds as one word.
+    Only of languages that write compounds as one word: "Herz-Infarkt".
 
     text (str): As it is written.
     language (str): As in MRCONSO.RRF.
     """
-    parted, words = _joined(language)
-    return _folded(words, text, language) if parted.search(text) else []
-
-
-@cache
-def _joined(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return how words look that a hyphen parts, and all words then."""
-    between = _SEPARATOR.pattern if language in _COMPOUNDING else _HYPHEN + _LINE_END
-    # From the beginning of words alone: else a word takes the square of its length.
-    parted = rf"(?<![^\W\d_]){_PART}(?:{between}{_PART})+"
-    return re.compile(parted), re.compile(f"{parted}|{_WORD.pattern}")
+    parted = language in _COMPOUNDING and _PARTED.search(text)
+    return _folded(_WHOLE, text, language) if parted else []
 
 
 def _folded(pattern: re.Pattern[str], text: str, language: str) -> list[FoldedWord]:

@@ -2,14 +2,22 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from typing import NamedTuple
 
 CONTROLS = r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]"
 """Control characters that are no white space, as a regular expression: no name has any, so that
 where one stands the input is damaged."""
 
 _BROKEN = re.compile(rf"{CONTROLS}|[\ud800-\udfff]")
-_LINE_END = re.compile(r"(?<=[^\W\d_])([-\u2010])\r?\n[ \t]*(?=([^\W\d_]))")
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
+_SOFT_HYPHEN = "\u00ad"
+_INVISIBLE = f"{_SOFT_HYPHEN}\u200b\u2060\ufeff"
+_NOTHING = dict.fromkeys(map(ord, _INVISIBLE))
+_MARKS = "\u0300-\u036f"
+_BREAKS = re.compile(
+    rf"[-\u2010{_SOFT_HYPHEN}][ \t]*\r?\n[ \t]*(?=[^\W\d_])|[{_INVISIBLE}]+|[{_MARKS}]+"
+)
+_PART = 2  # letters of a part of a word, at least: "x-ray" and "T-cell" are written with a hyphen
 
 
 def normalize(name: str) -> str:
@@ -31,7 +39,7 @@ def unify(name: str) -> str:
     """
     if name.isascii():
         return name
-    return unicodedata.normalize("NFKC", name.translate(_INVISIBLE))
+    return unicodedata.normalize("NFKC", name.translate(_NOTHING))
 
 
 def lowered(name: str) -> str:
@@ -44,15 +52,57 @@ def lowered(name: str) -> str:
     return lower if lower.isascii() else unicodedata.normalize("NFKC", lower)
 
 
+class Break(NamedTuple):
+    """A stretch of a text (characters), and what is read instead."""
+
+    start: int
+    end: int
+    instead: str
+
+
+def breaks(text: str, *, whole: bool) -> Iterator[Break]:
+    r"""Yield what breaks the words of a text: ends of lines, and characters that nobody sees.
+
+    A letter and its marks, two characters, are one that both stand for.
+
+    text (str): As it is written.
+    whole (bool): Whether a hyphen goes too where a line ends: "pneu-\nmonia". It stays beside a
+        single letter ("T-\ncell"), and before a capital ("Non-\nHodgkin") unless all are capitals.
+    """
+    for found in _BREAKS.finditer(text):
+        start, end = found.span()
+        if text[start] in _INVISIBLE and not text[end - 1].isspace():
+            yield Break(start, end, "")
+        elif not text[max(0, start - 1) : start].isalpha():
+            continue
+        elif text[end - 1].isspace():
+            before, behind = text[max(0, start - _PART) : start], text[end : end + _PART]
+            gone = text[start] == _SOFT_HYPHEN or (whole and _is_one_word(before, behind))
+            yield Break(start if gone else start + 1, end, "")
+        else:
+            yield Break(start - 1, end, unicodedata.normalize("NFC", text[start - 1 : end]))
+
+
+def _is_one_word(before: str, behind: str) -> bool:
+    """Tell whether two parts of a word, their letters at a line's end, make one without hyphen."""
+    letters = before + behind
+    capitals = letters.isupper() or not behind[0].isupper()
+    return len(letters) == 2 * _PART and letters.isalpha() and capitals
+
+
 def unbroken(text: str) -> str:
-    r"""Return a text with words whole that the end of a line breaks; a capital keeps its hyphen.
+    r"""Return a text with words whole that the end of a line breaks (`breaks`).
 
     text (str): As it is written.
 
     >>> unbroken("pneu-\nmonia, Non-\nHodgkin")
     'pneumonia, Non-Hodgkin'
     """
-    return _LINE_END.sub(lambda found: found[1] if found[2].isupper() else "", text)
+    parts, behind = [], 0
+    for start, end, instead in breaks(text, whole=True):
+        parts += [text[behind:start], instead]
+        behind = end
+    return "".join([*parts, text[behind:]])
 
 
 def has_letters(name: str) -> bool:

@@ -1,7 +1,7 @@
 """A document as a language model's pieces, and the units that are tagged.
 
-A unit is a token; in scripts without spaces it is a part of one. Its tag is read off the first of
-its pieces; units that share a piece are one.
+A unit is a token, whole where it is broken; in scripts without spaces it is a part of one. Its tag
+is read off the first of its pieces; units that share a piece are one.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from spacy.tokens import Doc
 
+from spacy_bergamot.mentions.reading import reading
 from spacy_bergamot.mentions.units import units_of
 
 if TYPE_CHECKING:
@@ -62,16 +63,17 @@ def read_pieces(doc: Doc, tokenizer: "Tokenizer") -> Pieces:
     doc (Doc): The document.
     tokenizer (tokenizers.Tokenizer): Without truncation and padding.
     """
-    encoding = tokenizer.encode(doc.text, add_special_tokens=False)
-    ends = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)[:, 1]
+    read = reading(doc)
+    encoding = tokenizer.encode(read.text, add_special_tokens=False)
+    piece_ends = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)[:, 1]
     # Before a character that begins no piece of its own the mark of a word stands alone, with that
     # character's place: its tag is that of the space, so that a text's first character was lost.
     written = np.flatnonzero([token != _WORD for token in encoding.tokens])
-    units = units_of(doc)
-    firsts = np.searchsorted(ends[written], units.starts, side="right")
+    units = units_of(read)
+    firsts = np.searchsorted(piece_ends[written], units.starts, side="right")
     seen = firsts < len(written)  # a unit of which the model reads nothing is none
     firsts, at = np.unique(written[firsts[seen]], return_index=True)
-    starts, ends = units.starts[seen], units.ends[seen]
+    starts, ends = read.places(units.starts[seen], units.ends[seen])
     last = np.append(at, len(ends))[1:] - 1
     return Pieces(np.array(encoding.ids, dtype=np.int64), firsts, starts[at], ends[last])
 

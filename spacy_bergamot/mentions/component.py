@@ -24,6 +24,7 @@ from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import FoldedText, Windows
 from spacy_bergamot.mentions.language import Guess, guess
 from spacy_bergamot.mentions.places import Place, free, longest_first, without_stop_words
+from spacy_bergamot.mentions.reading import readings
 from spacy_bergamot.mentions.settings import MentionSettings
 from spacy_bergamot.mentions.short_forms import short_form_places
 from spacy_bergamot.mentions.splitting import split_tokens
@@ -181,20 +182,24 @@ class BergamotMentions(BundlePipe):
         codes, sure = self._languages(doc)
         own = keys.of_languages(codes if sure else [])
         groups = keys.of_groups(settings.groups, discarded=settings.groups_discard)
-        found = find_names(
-            doc,
-            keys,
-            max_tokens=settings.max_tokens,
-            min_length=settings.min_length,
-            languages=own,
-            others=keys.of_languages(settings.languages) & ~own,
-            groups=groups,
-        )
-        places = self._places(found.starts, found.ends, keys.rows.groups[found.rows])
+        read = readings(doc)
+        places: dict[tuple[int, int], str] = {}
+        for reading in read:
+            found = find_names(
+                reading,
+                keys,
+                max_tokens=settings.max_tokens,
+                min_length=settings.min_length,
+                languages=own,
+                others=keys.of_languages(settings.languages) & ~own,
+                groups=groups,
+            )
+            places |= self._places(found.starts, found.ends, keys.rows.groups[found.rows])
         texts = [
             text
             for code in (codes if settings.folded else ())
-            for text in FoldedText.readings(doc, code)
+            for reading in read
+            for text in FoldedText.of(reading, code)
         ]
         most = settings.max_tokens
         for text in texts:

@@ -25,7 +25,7 @@ from spacy_bergamot.mentions.misspelt import Spellings, Word, counted_words
 from spacy_bergamot.mentions.rows import Rows
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
-from spacy_bergamot.text import normalize, unify
+from spacy_bergamot.text import normalize, unbroken, unify
 
 KIND = "mention-keys"
 VERSION = 4
@@ -201,6 +201,7 @@ class _Numbered:
 
     def _folded(self, alias: str, language: str) -> int:
         """Return the key of an alias's folded form, 0 if it has none; count the words of it."""
+        alias = unbroken(alias)
         words = folded_name(alias, language)
         self.words.update(counted_words(alias, words, language))
         return folded_key(words)

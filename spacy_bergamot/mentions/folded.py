@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from spacy.tokens import Doc
 
 from spacy_bergamot.folding import FoldedWord, folded_words, joined_words
 from spacy_bergamot.hashing import string_key
+from spacy_bergamot.mentions.reading import Reading
 from spacy_bergamot.mentions.units import lacks_spaces
 
 LEAST = 4
@@ -28,7 +28,10 @@ _APOSTROPHES = "'’"
 
 
 class Windows(NamedTuple):
-    """Windows of a text: characters (int64 (n,)), and the key of its folded form (uint64 (n,))."""
+    """Windows of a text: characters of the document, and the keys of their folded forms.
+
+    starts, ends (int64 (n,)). keys (uint64 (n,)).
+    """
 
     starts: np.ndarray
     ends: np.ndarray
@@ -70,15 +73,15 @@ def folded_key(words: list[FoldedWord]) -> int:
 class FoldedText:
     """The words of a text by the rules of a language, and the runs of them that may be mentions.
 
-    doc (Doc): The text.
+    reading (Reading): The text.
     language (str): As in MRCONSO.RRF.
     words (list[FoldedWord]): Those of scripts with spaces. keys (uint64 (n,)): Of their forms.
     """
 
-    def __init__(self, doc: Doc, language: str, words: list[FoldedWord]) -> None:
-        text = doc.text
+    def __init__(self, reading: Reading, language: str, words: list[FoldedWord]) -> None:
+        text = reading.text
         self.language = language
-        self.text = text
+        self.reading = reading
         self.words = [word for word in words if not lacks_spaces(word.folded)]
         self.keys = np.array([word_key(word.folded) for word in self.words], dtype=np.uint64)
         self._starts = np.array([word.start for word in self.words], dtype=np.int64)
@@ -89,18 +92,18 @@ class FoldedText:
             for end, start in zip(self._ends[:-1].tolist(), self._starts[1:].tolist(), strict=True)
         ]
         self._runs = np.cumsum([0, *parted])[: len(self.words)]
-        begin, stop = _borders(doc, text, self._starts, self._ends)
+        begin, stop = _borders(reading, self._starts, self._ends)
         self._begin, self._stop = (found & (self._sizes > 0) for found in (begin, stop))
 
     @classmethod
-    def readings(cls, doc: Doc, language: str) -> "list[FoldedText]":
-        """Return a text as it stands, and with joined words where hyphens part some.
+    def of(cls, reading: Reading, language: str) -> "list[FoldedText]":
+        """Return a text as it stands, and with compounds as one word where hyphens part some.
 
-        doc (Doc): The text.
+        reading (Reading): The text.
         language (str): As in MRCONSO.RRF.
         """
-        words = [read(doc.text, language) for read in (folded_words, joined_words)]
-        return [cls(doc, language, of) for of in words if of]
+        words = [read(reading.text, language) for read in (folded_words, joined_words)]
+        return [cls(reading, language, of) for of in words if of]
 
     def windows(self, max_words: int, corrected: Corrected | None = None) -> Windows:
         """Return every run of words whose folded form says enough and that may be a mention.
@@ -130,8 +133,8 @@ class FoldedText:
             if corrected is not None:
                 changes, doubts, vouched = (of[last + 1] - of[first] for of in marks)
                 fits &= (changes > 0) & ((doubts == 0) | (vouched >= _VOUCHING))
-            starts, ends = self._starts[first[fits]], self._ends[last[fits]]
-            parts.append(Windows(starts, ends, key[fits]))
+            places = self.reading.places(self._starts[first[fits]], self._ends[last[fits]])
+            parts.append(Windows(*places, key[fits]))
         return Windows(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -151,14 +154,15 @@ def _pairs(first: np.ndarray, count: int) -> Iterator[tuple[np.ndarray, np.ndarr
 
 
 def _borders(
-    doc: Doc, text: str, starts: np.ndarray, ends: np.ndarray
+    reading: Reading, starts: np.ndarray, ends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Say which words may begin a mention, and which may end one."""
-    tokens = np.fromiter((token.idx for token in doc), dtype=np.int64, count=len(doc))
-    apostrophes = (start > 0 and text[start - 1] in _APOSTROPHES for start in starts.tolist())
+    apostrophes = (
+        start > 0 and reading.text[start - 1] in _APOSTROPHES for start in starts.tolist()
+    )
     behind = np.fromiter(apostrophes, dtype=bool, count=len(starts))
-    begin = np.isin(starts, tokens) | behind
-    return begin, np.isin(ends, tokens + doc.to_array("LENGTH").astype(np.int64))
+    begin = np.isin(starts, reading.token_starts) | behind
+    return begin, np.isin(ends, reading.token_ends)
 
 
 @lru_cache(maxsize=100_000)

@@ -114,11 +114,11 @@ class Spellings(NamedTuple):
         doubtful, keys = changed.copy(), text.keys.copy()
         places: dict[_Forms, list[int]] = {}
         for place, (start, end, folded) in enumerate(text.words):
-            if folded and LEAST <= end - start <= MOST and text.text[start:end].isalpha():
-                word = plain_word(text.text[start:end])
+            if folded and LEAST <= end - start <= MOST and text.reading.text[start:end].isalpha():
+                word = plain_word(text.reading.text[start:end])
                 places.setdefault((word, folded), []).append(place)
         words = list(places)
-        capitals = text.language not in _CAPITAL_NOUNS and not _in_capitals(text.text)
+        capitals = text.language not in _CAPITAL_NOUNS and not _in_capitals(text.reading.text)
         for start in range(0, len(words), _BLOCK):
             block = words[start : start + _BLOCK]
             for forms, meant, alike in self._meant(block, own, languages):
@@ -126,7 +126,7 @@ class Spellings(NamedTuple):
                 keys[at], changed[at] = meant, True
                 if not alike:
                     doubtful[at] = is_usual(forms[0]) or [
-                        capitals and _may_be_a_name(text.text, text.words[place].start)
+                        capitals and _may_be_a_name(text.reading.text, text.words[place].start)
                         for place in at
                     ]
         return Corrected(keys, changed, doubtful)

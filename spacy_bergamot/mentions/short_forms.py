@@ -1,12 +1,13 @@
 """Short forms that a document defines: mentions wherever they stand, as their long forms are."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from spacy.tokens import Doc
 
 from spacy_bergamot.mentions.abbreviations import definitions
-from spacy_bergamot.mentions.units import Units, units_of
+from spacy_bergamot.mentions.reading import reading
+from spacy_bergamot.mentions.units import units_of
 
 Labels = Mapping[tuple[int, int], str]
 """Labels of mentions by start and end in characters."""
@@ -26,15 +27,17 @@ def short_form_places(doc: Doc, places: Labels) -> dict[tuple[int, int], str]:
     labels = _labels(text, places)
     if not labels:
         return {}
-    units = units_of(doc)
-    words = {text[a:b] for a, b in zip(units.starts.tolist(), units.ends.tolist(), strict=True)}
+    units = units_of(read := reading(doc))
+    starts, ends = (of.tolist() for of in read.places(units.starts, units.ends))
+    words = {text[start:end] for start, end in zip(starts, ends, strict=True)}
     # "He" is no helium where the text has "he" too: it may be the first word of a sentence.
     sure = {
         short: label
         for short, label in labels.items()
         if not (short.istitle() and short.isalpha() and short.lower() in words)
     }
-    return {(start, end): sure[text[start:end]] for start, end in _occurrences(text, units, sure)}
+    found = _occurrences(text, starts, set(ends), sure)
+    return {(start, end): sure[text[start:end]] for start, end in found}
 
 
 def _labels(text: str, places: Labels) -> dict[str, str]:
@@ -54,14 +57,13 @@ def _labels(text: str, places: Labels) -> dict[str, str]:
 
 
 def _occurrences(
-    text: str, units: Units, short_forms: Collection[str]
+    text: str, starts: Sequence[int], ends: Collection[int], short_forms: Collection[str]
 ) -> Iterator[tuple[int, int]]:
     """Yield where short forms stand; for each unit there are as many looks as they have lengths."""
     lengths: dict[str, set[int]] = defaultdict(set)
     for short in short_forms:
         lengths[short[0]].add(len(short))
-    ends = set(units.ends.tolist())
-    for start in units.starts.tolist():
+    for start in starts:
         for length in lengths.get(text[start], ()):
             if start + length in ends and text[start : start + length] in short_forms:
                 yield start, start + length

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from spacy.tokens import Doc
+
+from spacy_bergamot.mentions.reading import Reading
 
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _HIRAGANA = "\u3041-\u309f"
@@ -17,7 +18,7 @@ _PUNCTUATION = (  # wide, so that tokenizers which know spaces only leave it ins
 )
 _UNSPACED = f"{_HAN}{_HIRAGANA}{_KATAKANA}{_THAI}"
 _MARKS = "\u0300-\u036f\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_INVISIBLE = "\u00ad\u200b-\u200d\u2060\ufeff"  # inside of a word; else a unit, which has no form
+_JOINERS = "\u200c\u200d"
 _NEEDS_PARTS = re.compile(f"[{_UNSPACED}{_PUNCTUATION}]")
 # A run of Katakana is a word. A Thai vowel that is written after its consonant, or before it, is
 # never parted from it, nor are marks from what they stand on.
@@ -25,7 +26,7 @@ _PARTS = re.compile(
     f"(?P<unspaced>[{_KATAKANA}]+[{_MARKS}]*"
     "|[\u0e40-\u0e44]?[\u0e01-\u0e2e][\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]*[\u0e30\u0e32\u0e33\u0e45]?"
     f"|[{_UNSPACED}][{_MARKS}]*)"
-    rf"|[^\W{_UNSPACED}](?:[^\W{_UNSPACED}]|[{_MARKS}]|[{_INVISIBLE}](?=[^\W{_UNSPACED}]))*"
+    rf"|[^\W{_UNSPACED}](?:[^\W{_UNSPACED}]|[{_MARKS}]|[{_JOINERS}](?=[^\W{_UNSPACED}]))*"
     "|.",
     re.DOTALL,
 )
@@ -51,21 +52,22 @@ def lacks_spaces(text: str) -> bool:
     return not text.isascii() and _NEEDS_PARTS.search(text) is not None
 
 
-def units_of(doc: Doc) -> Units:
-    """Return the units of a document; white space is none.
+def units_of(reading: Reading) -> Units:
+    """Return the units of a text; white space is none.
 
-    doc (Doc): The document.
+    reading (Reading): The text.
     """
-    found = np.array(list(_units(doc)), dtype=np.int64).reshape(-1, 3)
+    found = np.array(list(_units(reading)), dtype=np.int64).reshape(-1, 3)
     return Units(found[:, 0], found[:, 1], found[:, 2].astype(bool))
 
 
-def _units(doc: Doc) -> Iterator[tuple[int, int, bool]]:
-    for token in doc:
-        start, text = token.idx, token.text
-        if not lacks_spaces(text):
-            if not text.isspace():
-                yield start, start + len(text), False
+def _units(reading: Reading) -> Iterator[tuple[int, int, bool]]:
+    starts, ends = reading.token_starts.tolist(), reading.token_ends.tolist()
+    for start, end in zip(starts, ends, strict=True):
+        token = reading.text[start:end]
+        if not lacks_spaces(token):
+            if not token.isspace():
+                yield start, end, False
             continue
-        for part in _PARTS.finditer(text):
+        for part in _PARTS.finditer(token):
             yield start + part.start(), start + part.end(), part.lastgroup is not None

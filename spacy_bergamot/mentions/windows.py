@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from spacy.tokens import Doc
 
 from spacy_bergamot.hashing import WindowKeys
 from spacy_bergamot.mentions.dictionary import ABBREVIATION, CAPITALS, MentionKeys
+from spacy_bergamot.mentions.reading import Reading
 from spacy_bergamot.mentions.units import Units, units_of
 from spacy_bergamot.text import lowered, unify
 
@@ -17,7 +17,7 @@ _BLOCK = 1 << 15  # units whose windows are in memory together
 
 
 class Found(NamedTuple):
-    """Windows that are aliases: characters of the text, and the row of the dictionary (n,)."""
+    """Windows that are aliases: characters of the document, and the row of the dictionary (n,)."""
 
     starts: np.ndarray
     ends: np.ndarray
@@ -25,7 +25,7 @@ class Found(NamedTuple):
 
 
 def find_names(
-    doc: Doc,
+    reading: Reading,
     known: MentionKeys,
     *,
     max_tokens: int,
@@ -38,13 +38,13 @@ def find_names(
 
     max_tokens, min_length: See `BergamotMentions`. languages, groups: See `Rows.find`.
 
-    doc (Doc): The document.
+    reading (Reading): The text.
     known (MentionKeys): The dictionary.
     others (bool (l,)): Languages of names that are marked too unless they are short words, which
         are likely to be words of the text's own language: Dutch "long" in English.
     """
-    units, written = _written(doc)
-    gaps = _gaps(doc.text, units)
+    units = units_of(reading)
+    written, gaps = _written(reading.text, units), _gaps(reading.text, units)
     normal = _Line(list(map(lowered, written)), gaps)
     capitals = _Line(written, gaps)
     least = np.where(units.unspaced, 2, min_length)
@@ -64,7 +64,8 @@ def find_names(
         found = known.rows.find(keys, languages=languages | others, groups=groups)
         rows[short] = np.maximum(rows[short], found)
         hit = rows >= 0
-        parts.append(Found(units.starts[first[hit]], units.ends[last[hit]], rows[hit]))
+        places = reading.places(units.starts[first[hit]], units.ends[last[hit]])
+        parts.append(Found(*places, rows[hit]))
     return Found(*map(np.concatenate, zip(*parts, strict=True))) if parts else Found(*_NOTHING)
 
 
@@ -91,18 +92,15 @@ class _Line:
         return self._keys(self._starts[first], self._ends[last])
 
 
-def _written(doc: Doc) -> tuple[Units, list[str]]:
-    """Return the units of which something remains in normal form, and that with its case.
+def _written(text: str, units: Units) -> list[str]:
+    """Return units in normal form, but with their case.
 
     A unit by itself has the form that it has in the text: none begins with a mark that joins what
     stands before.
     """
-    units, text = units_of(doc), doc.text
     parts = [text[a:b] for a, b in zip(units.starts.tolist(), units.ends.tolist(), strict=True)]
     forms = {part: unify(part) for part in set(parts)}
-    written = [forms[part] for part in parts]
-    kept = np.array([bool(form) for form in written], dtype=bool)
-    return Units(*(column[kept] for column in units)), [form for form in written if form]
+    return [forms[part] for part in parts]
 
 
 def _gaps(text: str, units: Units) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_bergamot.text import broken_character, has_letters, normalize, unify
+from spacy_bergamot.text import broken_character, has_letters, normalize, unbroken, unify
 
 
 @given(st.text())
@@ -62,3 +62,22 @@ def test_the_first_broken_character_is_named(name: str, expected: str):
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]) | st.sampled_from("\t\n\r\x0b\x85")))
 def test_what_a_file_can_hold_is_not_broken(name: str):
     assert broken_character(name) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("pneu-\nmonia", "pneumonia"),
+        ("pneu\u2010 \r\n\t monia", "pneumonia"),
+        ("pneu\u00ad\nmo\u00adnia", "pneumonia"),
+        ("Non-\nHodgkin", "Non-Hodgkin"),
+        ("PNEU-\nMONIA", "PNEUMONIA"),
+        ("T-\ncell", "T-cell"),
+        ("hepatitis-\nC", "hepatitis-C"),
+        ("heart\nattack", "heart\nattack"),
+        ("x -\ny", "x -\ny"),
+        ("ne\u0301phrite", "néphrite"),
+    ],
+)
+def test_words_are_whole_that_lines_break(text: str, expected: str):
+    assert unbroken(text) == expected

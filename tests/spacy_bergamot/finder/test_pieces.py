@@ -11,6 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from spacy_bergamot.encoder.text_encoder import open_tokenizer
 from spacy_bergamot.finder.pieces import Pieces, read_pieces, windows_of
+from spacy_bergamot.mentions.reading import reading
 from spacy_bergamot.mentions.units import units_of
 
 NLP = spacy.blank("xx")
@@ -30,7 +31,7 @@ def test_a_unit_begins_with_its_first_piece(tokenizer: Tokenizer, text: str):
     found = tokenizer.encode(text, add_special_tokens=False)
     assert pieces.ids.tolist() == found.ids
     assert (np.diff(pieces.firsts) > 0).all()
-    starts = units_of(doc).starts.tolist()
+    starts = units_of(reading(doc)).starts.tolist()
     assert pieces.starts.tolist() == [n for n in starts if n in pieces.starts]
     assert pieces.starts.tolist()[:1] == starts[:1]
     for first, start in zip(pieces.firsts.tolist(), pieces.starts.tolist(), strict=True):
@@ -52,6 +53,16 @@ def test_the_mark_of_a_word_is_no_piece_to_read_a_tag_from():
     assert found.tokens == ["\u2581", "急性", "痛", "\u2581痛"]
     assert [found.tokens[first] for first in pieces.firsts] == ["急性", "痛", "\u2581痛"]
     assert pieces.starts.tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("text", ["fe-\nver", "fe\u00adver", "fe\u00ad\nver"])
+def test_a_broken_word_is_read_whole(tokenizer: Tokenizer, text: str):
+    doc = NLP.make_doc(f"fever {text}, cold")
+    pieces = read_pieces(doc, tokenizer)
+    whole = read_pieces(NLP.make_doc("fever fever, cold"), tokenizer)
+    assert pieces.ids.tolist() == whole.ids.tolist()
+    places = zip(pieces.starts, pieces.ends, strict=True)
+    assert [doc.text[start:end] for start, end in places] == ["fever", text, ",", "cold"]
 
 
 STRETCH = st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted)
