@@ -2,7 +2,6 @@
 
 import struct
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,6 @@ from website.screenshots import Missing, Shot, browser, service, taken
 
 PAGE = "<!DOCTYPE html><body style='margin:0'><div style='height:700px'>Fieber</div>"
 LATER = PAGE + "<script>setTimeout(() => document.body.append('x'), 200)</script>"
-
-
-@pytest.fixture(scope="module")
-def window() -> Iterator[Any]:
-    try:
-        with browser() as window:
-            yield window
-    except Missing as reason:
-        pytest.skip(str(reason))
 
 
 def size(png: bytes) -> tuple[int, int]:
