@@ -17,6 +17,8 @@ DOCS = [
     "mkdocstrings-python>=1.14",
 ]
 SERVE = ["fastapi>=0.115", "prometheus-client>=0.20", "uvicorn>=0.29"]
+# cassis pins lxml, importlib-resources and more-itertools closely, so it is an extra of its own.
+INCEPTION = [*SERVE, "dkpro-cassis>=0.12"]
 MCP = [*SERVE, "mcp>=2,<3"]
 TRAIN = [
     *KB,
@@ -86,9 +88,10 @@ setup(
         "train": TRAIN,
         "serve": SERVE,
         "mcp": MCP,
+        "inception": INCEPTION,
         "docs": DOCS,
         "hub": ["huggingface_hub>=0.24"],
-        "test": TRAIN + MCP + TEST + DOCS,
+        "test": TRAIN + MCP + INCEPTION + TEST + DOCS,
         "usearch": ["usearch>=2.12"],
         "faiss": ["faiss-cpu>=1.13"],
         "ray": ["ray>=2.40"],

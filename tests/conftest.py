@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -20,3 +21,15 @@ def sample_package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     sys.path.insert(0, str(folder))
     yield folder
     sys.path.remove(str(folder))
+
+
+@pytest.fixture(scope="module")  # no longer: no event loop of other tests may run beside it
+def window() -> Iterator[Any]:
+    """Start a browser, where there is one."""
+    from website.screenshots import Missing, browser
+
+    try:
+        with browser() as window:
+            yield window
+    except Missing as reason:
+        pytest.skip(str(reason))

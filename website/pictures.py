@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Callable
 from html import escape
 
+from website import curves
+
 STYLE = """
   text { font: 15px ui-monospace, "DejaVu Sans Mono", "Noto Sans Mono CJK JP", monospace }
   text { fill: #1f2328 }
@@ -197,5 +199,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "pictures/collide.svg": collide,
     "pictures/training.svg": training,
     "pictures/calibration.svg": calibration,
+    "pictures/loss.svg": curves.loss,
+    "pictures/recall.svg": curves.recall,
 }
 """What makes each picture, by its path in docs/."""

@@ -13,7 +13,7 @@ from spacy.language import Language
 from starlette.exceptions import HTTPException
 
 from spacy_bergamot import __version__
-from spacy_bergamot.serve import inception, reconciliation
+from spacy_bergamot.serve import inception, recommender, reconciliation
 from spacy_bergamot.serve.front import Front
 from spacy_bergamot.serve.gate import Gate, response_to
 from spacy_bergamot.serve.limits import Limits
@@ -61,6 +61,7 @@ def make_routes() -> FastAPI:
     app.include_router(health)
     app.include_router(reconciliation.router)
     app.include_router(inception.router)
+    app.include_router(recommender.router)
     app.mount("/page", StaticFiles(directory=PAGE))
     app.add_api_route("/", _page, include_in_schema=False)
     app.add_exception_handler(Refused, _refused)

@@ -20,7 +20,7 @@ Entry = dict[str, str]
 
 @dataclass(frozen=True)
 class Difference:
-    """The concepts that differ.
+    """The concepts and names that differ.
 
     added (list[Entry]): Those of the new release alone.
     removed (list[Entry]): Those of the old one alone without a successor; `see` has concepts that
@@ -29,6 +29,9 @@ class Difference:
     renamed (list[Entry]): Those of both whose preferred name is another: `now`. Where no name at
         all has stayed, `meaning` says so.
     counts (dict[str, int]): Concepts and aliases, before and now.
+    names_by_language (dict[str, dict[str, int]]): By code, how many names there were `before` and
+        are `now`, and of these `added` and `removed`. A name that went with a merged concept has
+        stayed.
     """
 
     added: list[Entry]
@@ -36,6 +39,7 @@ class Difference:
     merged: list[Entry]
     renamed: list[Entry]
     counts: Mapping[str, int] = field(default_factory=dict)
+    names_by_language: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def successors(self) -> dict[str, str]:
@@ -44,8 +48,8 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        kinds = ("added", "removed", "merged", "renamed")
-        return {"counts": dict(self.counts), **{kind: getattr(self, kind) for kind in kinds}}
+        kinds = ("counts", "names_by_language", "added", "removed", "merged", "renamed")
+        return {kind: getattr(self, kind) for kind in kinds}
 
 
 def differences(
@@ -86,7 +90,9 @@ def differences(
         for what, count in sizes.items()
         for when, table in (("before", old), ("now", new))
     }
-    return Difference(added.to_dicts(), removed, merged, renamed, counts)
+    into = {entry["concept_id"]: entry["into"] for entry in merged}
+    by_language = _names_by_language(old, new, into)
+    return Difference(added.to_dicts(), removed, merged, renamed, counts, by_language)
 
 
 def _concepts(table: ConceptTable) -> pl.DataFrame:
@@ -112,13 +118,40 @@ def _sorted_out(
 
 def _with_a_name_in_common(old: ConceptTable, new: ConceptTable) -> pl.Series:
     """Return the ids of concepts that have one alias, whatever its case, in both."""
-    both = _names(old).join(_names(new), on=["concept_id", "alias"], how="semi")
+    lower = pl.col("alias").str.to_lowercase()
+    before, now = (_names(table).with_columns(lower) for table in (old, new))
+    both = before.join(now, on=["concept_id", "alias"], how="semi")
     return both["concept_id"].unique()
 
 
+def _names_by_language(
+    old: ConceptTable, new: ConceptTable, into: Mapping[str, str]
+) -> dict[str, dict[str, int]]:
+    """Count names by language; see `Difference`.
+
+    into (Mapping[str, str]): What merged concepts have become.
+    """
+    before = _names(old).with_columns(pl.col("concept_id").replace(into)).unique()
+    now = _names(new)
+    parts = {
+        "before": before,
+        "now": now,
+        "added": now.join(before, on=before.columns, how="anti"),
+        "removed": before.join(now, on=before.columns, how="anti"),
+    }
+    found = {
+        name: dict(part["language"].value_counts().iter_rows()) for name, part in parts.items()
+    }
+    languages = sorted({*found["before"], *found["now"]})
+    return {code: {name: found[name].get(code, 0) for name in parts} for code in languages}
+
+
 def _names(table: ConceptTable) -> pl.DataFrame:
+    """Return the names of concepts: concept_id, alias, language; each once."""
     ids = _concepts(table)["concept_id"]
-    names = pl.DataFrame(pl.from_arrow(table.aliases.select(["concept", "alias"])))
+    names = pl.DataFrame(pl.from_arrow(table.aliases.select(["concept", "alias", "language"])))
     return names.select(
-        concept_id=ids.gather(names["concept"]), alias=pl.col("alias").str.to_lowercase()
+        "alias",
+        concept_id=ids.gather(names["concept"]),
+        language=pl.col("language").cast(pl.String),
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from spacy_bergamot.storage.files import atomic_file
 from training.evaluate.report.blocks import Block, Heading, Table, Text, to_html
+from training.evaluate.report.view import language_name
 from training.upgrade.carry import CARRIED, NEEDLESS, REFUSED
 
 SHOWN = 500
@@ -36,6 +37,7 @@ def summary(report: Report) -> str:
         + ", ".join(f"{len(report[kind]):,} {kind}" for kind in _COLUMNS),
         f"names    {names['names']:,}: {names['kept']:,} with the vectors they had, "
         f"{names['encoded']:,} encoded",
+        f"names by language: {_gains(report['names_by_language'])}",
     ]
     if not report["mrcui"]:
         lines.append("no MRCUI.RRF in the release: a merged concept is among the removed ones")
@@ -69,20 +71,31 @@ def _blocks(report: Report) -> Iterator[Block]:
         ["concepts", f"{counts['concepts_before']:,}", f"{counts['concepts_now']:,}"],
         ["aliases", f"{counts['aliases_before']:,}", f"{counts['aliases_now']:,}"],
     ]
-    rows += [[kind, "", f"{len(report[kind]):,}"] for kind in _COLUMNS]
-    rows += [["names encoded", "", f"{names['encoded']:,}"]]
-    rows += [["names with the vectors they had", "", f"{names['kept']:,}"]]
+    rows += [[f"concepts {kind}", "", f"{len(report[kind]):,}"] for kind in _COLUMNS]
+    rows += [["distinct names encoded", "", f"{names['encoded']:,}"]]
+    rows += [["distinct names with the vectors they had", "", f"{names['kept']:,}"]]
     yield Table(["", "before", "now"], rows)
     if not report["mrcui"]:
         yield Text(
             "The release has no MRCUI.RRF, which says what retired concepts became: one that was "
             "merged into another is among the removed ones."
         )
+    yield from _languages(report["names_by_language"])
     yield from _parts(report["parts"])
     yield from _changes(report["changes"])
     for kind, (title, columns) in _COLUMNS.items():
         yield from _listed(title, columns, report[kind])
     yield from _versions(report["sources"])
+
+
+def _languages(names: Mapping[str, Mapping[str, int]]) -> Iterator[Block]:
+    yield Heading("Names by language")
+    columns = ("before", "added", "removed", "now")
+    rows = [
+        [language_name(code), *(f"{of[column]:,}" for column in columns)]
+        for code, of in names.items()
+    ]
+    yield Table(["language", *columns], rows)
 
 
 def _parts(parts: Sequence[Mapping[str, str]]) -> Iterator[Block]:
@@ -120,6 +133,16 @@ def _versions(sources: Mapping[str, Mapping[str, str]]) -> Iterator[Block]:
     if rows:
         yield Heading("Vocabularies")
         yield Table(["vocabulary", "before", "now"], rows)
+
+
+def _gains(names: Mapping[str, Mapping[str, int]]) -> str:
+    """Return what was added and removed, of the languages that have changed."""
+    changed = [
+        f"{language_name(code)} +{of['added']:,} −{of['removed']:,}"
+        for code, of in names.items()
+        if of["added"] or of["removed"]
+    ]
+    return ", ".join(changed) or "the same"
 
 
 def _counted(changes: Sequence[Mapping[str, str]]) -> str:

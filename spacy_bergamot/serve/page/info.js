@@ -8,6 +8,7 @@ let languages = {};
 let groups = {};
 
 export const languageName = (code) => languages[code]?.name ?? (code || "No language");
+export const languageNames = () => Object.values(languages).filter((one) => one.iso).map((one) => one.name);
 export const languageTag = (code) => languages[code]?.iso ?? undefined;
 /** The code of a language by either code; nothing for one of which no name is known. */
 export const codeOf = (given) =>

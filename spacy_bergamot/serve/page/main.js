@@ -11,6 +11,7 @@ import { link, linkSoon, options, shown } from "./note.js";
 import { startSearch } from "./search.js";
 
 let running;
+const prompt = [...byId("view").childNodes];
 
 const address = () => new URLSearchParams(location.hash.slice(1));
 
@@ -55,6 +56,13 @@ async function start() {
   await addressed();
 }
 
+/** Close the view of a mention: another text may not have it. */
+function closeMention() {
+  if (!address().has("mention")) return;
+  history.replaceState(null, "", location.pathname);
+  byId("view").replaceChildren(...prompt);
+}
+
 /** Fill in the note that the address has, and open what it names. */
 async function addressed() {
   const at = address();
@@ -66,15 +74,20 @@ async function addressed() {
   route();
 }
 
-byId("note").addEventListener("input", () => linkSoon());
+byId("note").addEventListener("input", () => {
+  closeMention();
+  linkSoon();
+});
 for (const id of ["language", "aliases", "least", "groups"]) {
   byId(id).addEventListener("change", () => linkSoon(0));
 }
 byId("example").addEventListener("change", (event) => {
+  closeMention();
   if (event.target.value) example(event.target.value);
   event.target.value = "";
 });
 byId("clear").addEventListener("click", () => {
+  closeMention();
   byId("note").value = "";
   byId("note").focus();
   linkSoon(0);
@@ -92,5 +105,11 @@ byId("key-form").addEventListener("submit", (event) => {
   start();
 });
 addEventListener("hashchange", addressed);
+addEventListener("click", (event) => { // an address that is there already makes no change
+  if (event.target.closest("a")?.hash === (location.hash || undefined)) route();
+});
+byId("detail").addEventListener("keydown", (event) => {
+  if (event.key === "Escape") (document.querySelector(".mention[aria-current]") ?? byId("note")).focus();
+});
 startSearch((id) => { location.hash = `concept=${encodeURIComponent(id)}`; });
 start();

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { byId, linkTo, make, percent, table } from "./dom.js";
-import { groupName, languageName } from "./info.js";
+import { groupName, languageName, languageTag } from "./info.js";
 
 const NIL = "NIL";
 const BY = { exact: "same name", lexical: "3-grams", dense: "language model" };
@@ -46,7 +46,7 @@ function candidate(one, chosen) {
   ];
   return make("tr", { class: one.concept_id === chosen ? "chosen" : "" },
     make("td", {}, linkTo(one.concept_id, one.name), make("small", { text: one.concept_id })),
-    make("td", {}, make("span", { text: one.alias, dir: "auto" }),
+    make("td", {}, make("span", { text: one.alias, dir: "auto", lang: languageTag(one.language) }),
       make("small", { text: `${languageName(one.language)}, ${one.source}` })),
     make("td", { class: "number", title: parts, text: one.score.toFixed(3) }),
     make("td", { class: "number" }, ...probability));

@@ -2,9 +2,10 @@
 
 import { Problem, ask } from "./api.js";
 import { byId, linkTo, make, percent, table } from "./dom.js";
-import { groupName, hueOf } from "./info.js";
+import { groupName, hueOf, languageNames } from "./info.js";
 
 const PAUSE = 300; // milliseconds without a key
+const AGAIN = 3000; // milliseconds until a service that did not answer is asked again
 const NIL = "NIL";
 
 export const shown = { text: "", ents: [], answer: null };
@@ -36,7 +37,7 @@ export async function link() {
   const filters = wanted.semantic_groups.length + Boolean(wanted.languages) + ("min_probability" in wanted);
   byId("filtered").textContent = filters ? `(${filters} set)` : "";
   if (!text.trim()) {
-    draw(text, null, { ents: [] });
+    draw("", null, { ents: [] });
     say("");
     return;
   }
@@ -47,10 +48,12 @@ export async function link() {
     draw(text, answer, document_);
     const linked = document_.ents.filter((one) => one.kb_id !== NIL).length;
     const many = document_.ents.length;
-    say(many ? `${many} ${many > 1 ? "mentions" : "mention"}, ${linked} linked` : "No mention found");
+    say(many ? `${many} ${many > 1 ? "mentions" : "mention"}, ${linked} linked`
+      : `No mention found. There are names in: ${languageNames().join(", ")}.`);
   } catch (error) {
     if (error.name === "AbortError") return;
     if (error.status === 503) linkSoon(1000 * (error.retryAfter || 1));
+    if (error.status === 0) linkSoon(AGAIN);
     if (error.status === 401) byId("key-form").hidden = false;
     say(error.message, true);
   }
@@ -73,6 +76,7 @@ function draw(text, answer, found) {
     byId("legend").append(make("li", { text: "dashed: not linked" }));
   }
   byId("list").replaceChildren(...concepts(found.ents));
+  byId("list-title").hidden = !byId("list").childElementCount;
   byId("copy").hidden = !answer || !navigator.clipboard;
 }
 

@@ -39,13 +39,16 @@ export function startSearch(go) {
     try {
       const found = await ask(`v1/search?limit=12&q=${encodeURIComponent(text)}`, undefined, running.signal);
       list.replaceChildren(...found.concepts.map(row));
-      if (!found.concepts.length) list.replaceChildren(make("li", { text: "Nothing is named so.", role: "presentation" }));
-      list.hidden = false;
-      input.setAttribute("aria-expanded", "true");
+      if (!found.concepts.length) list.replaceChildren(remark("Nothing is named so."));
     } catch (error) {
-      if (error.name !== "AbortError") close();
+      if (error.name === "AbortError") return;
+      list.replaceChildren(remark(error.message));
     }
+    list.hidden = false;
+    input.setAttribute("aria-expanded", "true");
   }
+
+  const remark = (text) => make("li", { text, role: "presentation" });
 
   function row(one, number) {
     const where = one.language ? languageName(one.language) : "id";

@@ -84,6 +84,19 @@ def test_the_report_says_what_became_of_concepts(old, releases, tmp_path: Path):
     assert all(text in page for text in ("Arterial hypertension", "C11", "insulin"))
 
 
+def test_the_report_counts_names_by_language(old, releases, tmp_path: Path):
+    said = run(old, releases[1], tmp_path / "new")
+    names = report_of(tmp_path / "new")["names_by_language"]
+    # "cold" of the common cold, which is C06 now, has stayed; that of C05 has gone with it.
+    assert names["ENG"] == {"before": 40, "now": 39, "added": 3, "removed": 4}
+    assert names["JPN"] == {"before": 4, "now": 3, "added": 0, "removed": 1}
+    assert names["GER"] == {"before": 4, "now": 4, "added": 0, "removed": 0}
+    assert "English +3 −4, Japanese +0 −1" in said
+    page = (tmp_path / "new.upgrade.html").read_text("utf8")
+    assert "Names by language" in page
+    assert ">Japanese<" in page
+
+
 def test_the_release_may_be_an_archive_or_a_concept_table(old, releases, tmp_path: Path):
     archive = tmp_path / "release.zip"
     with zipfile.ZipFile(archive, "w") as made:
