@@ -14,7 +14,7 @@ import numpy as np
 from spacy_bergamot.encoder.text_encoder import Encodes
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.alias_index import AliasIndex
-from spacy_bergamot.index.alias_strings import expand
+from spacy_bergamot.ragged import expand
 
 
 class Hits(NamedTuple):
@@ -116,9 +116,8 @@ class DenseGenerator:
 def _strings_of(vectors: np.ndarray, scores: np.ndarray, fetch: int, index: AliasIndex) -> Hits:
     present = vectors >= 0
     vectors, scores = vectors[present], scores[present]
-    sizes = index.vector_indptr[vectors + 1] - index.vector_indptr[vectors]
-    strings = expand(index.vector_indptr, index.vector_strings, vectors).astype(np.int64)
-    return Hits(strings, np.repeat(scores, sizes), len(vectors) < fetch)
+    strings, row = expand(index.vector_indptr, index.vector_strings, vectors)
+    return Hits(strings.astype(np.int64), scores[row], len(vectors) < fetch)
 
 
 @dataclass(frozen=True)

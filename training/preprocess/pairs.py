@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from spacy_bergamot.hashing import string_keys
+from spacy_bergamot.ragged import ranges
 from training.errors import BergamotError, Errors
 from training.preprocess.hashing import mix
 
@@ -178,7 +179,7 @@ def _drawn(
     total = buckets["total"].to_numpy()
     sizes = np.where(total <= few, total, _DRAWS * few)
     bucket = np.repeat(np.arange(len(sizes)), sizes)
-    number = np.arange(len(bucket)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    number = ranges(np.zeros_like(sizes), sizes)
     many = np.flatnonzero((total > few)[bucket])
     random = mix(states[bucket[many]], number[many], 0)
     number[many] = random % total[bucket[many]].astype(np.uint64)
