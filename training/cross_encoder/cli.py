@@ -8,14 +8,12 @@ import typer
 
 from spacy_bergamot.encoder.multilingual_e5 import MULTILINGUAL
 from training.cross_encoder.recipe import Recipe
+from training.options import DevShare, Epochs, GoldDocuments, GpuId, LearnRate, Narrow, Pipeline
 
 
 def cross_encoder_cli(
-    pipeline: Annotated[str, typer.Argument(help="spaCy pipeline with a bergamot_linker")],
-    corpus: Annotated[
-        Path,
-        typer.Argument(help="Gold documents: .spacy with kb ids, or a form of `training corpus`"),
-    ],
+    pipeline: Pipeline,
+    corpus: GoldDocuments,
     output: Annotated[Path, typer.Argument(help="Folder; OUTPUT/cross-encoder is made")],
     lm: Annotated[
         str, typer.Option(help="Language model that it begins from: a folder, or a name of `base`")
@@ -37,21 +35,17 @@ def cross_encoder_cli(
     remove_concepts: Annotated[
         float, typer.Option(help="Share of the gold concepts to hide as well, which teaches NIL")
     ] = 0.0,
-    dev: Annotated[
-        float, typer.Option(help="Share of the documents to choose and report by")
-    ] = Recipe.dev,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the mentions")] = Recipe.epochs,
+    dev: DevShare = Recipe.dev,
+    epochs: Epochs = Recipe.epochs,
     batch_mentions: Annotated[
         int, typer.Option(min=1, help="Mentions per step")
     ] = Recipe.batch_mentions,
-    learn_rate: Annotated[float, typer.Option(help="At its highest")] = Recipe.learn_rate,
-    precision: Annotated[
-        str, typer.Option(help="fp32, or bf16 where a processor has it")
-    ] = Recipe.precision,
+    learn_rate: LearnRate = Recipe.learn_rate,
+    precision: Narrow = Recipe.precision,
     seed: Annotated[
         int, typer.Option(help="Of order, dropout, head and hidden concepts")
     ] = Recipe.seed,
-    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="GPU number, -1 for CPU")] = -1,
+    gpu_id: GpuId = -1,
 ) -> None:
     """Learn to read a mention in its context together with each of its candidates.
 
