@@ -151,7 +151,8 @@ class EnsembleGenerator:
             known = ", ".join(self.generators)
             raise BergamotError(Errors.B045, weights=dict(self.weights), known=known)
         if not 0 <= self.agreement <= 1:
-            raise BergamotError(Errors.B058, value=self.agreement)
+            rule = "between 0 (the nearest name alone counts) and 1"
+            raise BergamotError(Errors.B037, setting="agreement", value=self.agreement, rule=rule)
         in_order = sorted(
             self.generators.items(),
             key=lambda one: (not isinstance(one[1], ExactGenerator), one[0]),

@@ -32,13 +32,13 @@ def test_a_pipeline_that_is_not_there_is_named(wrong, tmp_path: Path):
 
 
 def test_a_folder_is_not_called_missing(wrong, tmp_path: Path):
-    assert "T256" in wrong("evaluate", tmp_path, tmp_path / "gold.txt", tmp_path / "o.json")
+    assert "B108" in wrong("evaluate", tmp_path, tmp_path / "gold.txt", tmp_path / "o.json")
     (tmp_path / "d.spacy").mkdir()
-    assert "T256" in wrong("evaluate-links", "x.spacy", tmp_path / "d.spacy", tmp_path / "o.json")
+    assert "B108" in wrong("evaluate-links", "x.spacy", tmp_path / "d.spacy", tmp_path / "o.json")
 
 
 def test_pairs_need_a_source(wrong, tmp_path: Path):
-    assert "T255" in wrong("pairs", tmp_path / "out")
+    assert "T113" in wrong("pairs", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

@@ -53,10 +53,10 @@ def cross_encoder_cli(
     command goes on behind the last checkpoint of an interrupted run. `python -m spacy bergamot
     rerank` then puts OUTPUT/cross-encoder into the pipeline.
     """
-    from spacy_bergamot.pipeline.pipelines import find_pipeline, load_pipeline
+    from spacy_bergamot.pipeline.pipelines import find_pipeline, linker_of, load_pipeline
     from training.bergamot.cli import device_of
     from training.cross_encoder.train import FOLDER, train_cross_encoder
-    from training.rerank.ask import ask, linker_of, read_documents
+    from training.rerank.ask import ask, read_documents
 
     recipe = Recipe(
         epochs=epochs,
@@ -73,7 +73,7 @@ def cross_encoder_cli(
     )
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     find_pipeline(pipeline)
-    linker = linker_of(load_pipeline(pipeline), pipeline)
+    linker, _ = linker_of(load_pipeline(pipeline))
     documents = read_documents(corpus)
     output.mkdir(parents=True, exist_ok=True)
     shares = [("candidates", 0.0)] + [("hidden", remove_concepts)] * bool(remove_concepts)

@@ -35,7 +35,7 @@ _UNITS = 1 << 16  # names whose pairs are drawn at a time
 class Caps:
     """How many pairs per concept may give to a bucket, by the bucket's kind.
 
-    RAISES (BergamotError): T108 if one is below zero.
+    RAISES (BergamotError): B037 if one is below zero.
     """
 
     english: int
@@ -46,7 +46,8 @@ class Caps:
         for field in fields(self):
             value = getattr(self, field.name)
             if value < 0:
-                raise BergamotError(Errors.T108, name=f"cap_{field.name}", value=value)
+                setting = f"cap_{field.name}"
+                raise BergamotError(Errors.B037, setting=setting, value=value, rule="at least 0")
 
 
 def positive_pairs(

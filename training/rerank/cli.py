@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_bergamot.pipeline.pipelines import find_pipeline, load_pipeline
+from spacy_bergamot.pipeline.pipelines import find_pipeline, linker_of, load_pipeline
 from training.options import DevShare, GoldDocuments, Pipeline
-from training.rerank.ask import ask, linker_of, read_documents
+from training.rerank.ask import ask, read_documents
 from training.rerank.run import train
 
 
@@ -36,7 +36,7 @@ def rerank_cli(
     """
     find_pipeline(pipeline)
     kept = candidates or output.with_name(f"{output.name}.candidates.arrow")
-    linker = linker_of(load_pipeline(pipeline), pipeline)
+    linker, _ = linker_of(load_pipeline(pipeline))
     asked = ask(
         linker,
         read_documents(corpus),

@@ -11,6 +11,8 @@ def merge_terms(records: Records, prefer: tuple[str, ...]) -> dict[str, str]:
 
     Terms are one concept if a mapping says that they are the same, or if they alone of their
     ontology refer to the same CUI and to no other. Nothing puts two terms of one ontology into a
+
+    records (Records): All that was read.
     concept: the first mapping wins. The id is the CUI where there is one, else the accession
     (HP:0001250) of the ontology that comes first in `prefer`, then alphabetically.
     """
