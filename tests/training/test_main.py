@@ -1,5 +1,7 @@
 """`python -m training`: mistakes in a command line are one line, and languages have two names."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,8 +9,10 @@ from typer.testing import CliRunner
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb_import.build import table_of
 from training.__main__ import app
 
+ROOT = Path(__file__).parents[2]
 CONSO = "{cui}|{lat}|P|L{n}|PF|S{n}|Y|A{n}||{cui}||SRC|PT|{cui}|{text}|0|N||\n"
 
 
@@ -50,8 +54,16 @@ def test_languages_have_two_names(tmp_path: Path, languages: str):
             ("C0000001", "SPA", "fiebre")]  # fmt: skip
     lines = [CONSO.format(cui=c, lat=a, text=t, n=n) for n, (c, a, t) in enumerate(rows)]
     (meta / "MRCONSO.RRF").write_text("".join(lines), "utf8")
-    result = CliRunner().invoke(
-        app, ["kb", str(meta), "-o", str(tmp_path / "kb"), "--languages", languages]
-    )
-    assert result.exit_code == 0, result.output
+    table_of([meta], tmp_path / "kb", languages=languages, vocabularies="")
     assert ConceptTable.open(tmp_path / "kb")["C0000001"].aliases == ["fever", "Fieber"]
+
+
+def test_a_command_begins_without_the_libraries_of_the_others():
+    code = (
+        "import runpy, sys; sys.modules['torch'] = sys.modules['spacy'] = None\n"
+        "sys.argv = ['training', 'preprocess', '--help']\n"
+        "runpy.run_module('training', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert b"RRF" in done.stdout
