@@ -36,11 +36,11 @@ from spacy_bergamot.linking.cross_encoder.reranker import make_cross_encoder
 from spacy_bergamot.linking.learned_mix import LearnedMix
 from spacy_bergamot.linking.rerank import CoherenceReranker, PriorReranker, Reranker
 from spacy_bergamot.pipeline.linker import BergamotLinker
-from spacy_bergamot.pipeline.pipelines import load_pipeline
+from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
 from spacy_bergamot.text import normalize
 from training.cross_encoder.recipe import Recipe
 from training.evaluate.statistics import bootstrap_interval, compare
-from training.rerank.ask import ask, linker_of, read_documents
+from training.rerank.ask import ask, read_documents
 from training.rerank.candidates import Asked, Document
 from training.rerank.run import is_held, train
 
@@ -71,7 +71,7 @@ def main() -> None:
     parser.add_argument("--k", type=int, help="Candidates; default the pipeline's")
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
-    linker = linker_of(load_pipeline(arguments.pipeline), arguments.pipeline)
+    linker, _ = linker_of(load_pipeline(arguments.pipeline))
     kb = linker.kb
     with tempfile.TemporaryDirectory() as scratch:
         kept = arguments.keep or Path(scratch)

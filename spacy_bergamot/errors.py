@@ -26,7 +26,10 @@ class Errors(metaclass=Coded):
     """Messages of the installed package. Codes are stable; numbers are never reused."""
 
     B001 = "{path} is missing. {remedy}"
-    B002 = "{path} is not readable as {what}: {reason}. Rebuild it or restore it from a backup."
+    B002 = (
+        "{path} is not readable as {what}: {reason}. Make or download it again, or restore it from "
+        "a backup."
+    )
     B003 = (
         "{path} holds a '{found}' where a '{expected}' is needed. "
         "Point the setting at the folder of a '{expected}'."
@@ -35,32 +38,23 @@ class Errors(metaclass=Coded):
         "{path} has format version {found}; this release of spacy_bergamot reads version "
         "{expected}. Rebuild it, or install the release that wrote it ({writer})."
     )
-    B005 = (
-        "{path} has {found} bytes where its manifest says {expected}: it was truncated or "
-        "changed. Rebuild it or restore it from a backup. Of a pipeline, python -m spacy bergamot "
-        "check PIPELINE names every such file."
-    )
     B006 = (
-        "{path} does not match the checksum in its manifest: it was changed after it was "
-        "written. Rebuild it or restore it from a backup. Of a pipeline, python -m spacy bergamot "
-        "check PIPELINE names every such file."
+        "{path} is not as it was written: {reason}. Rebuild it or restore it from a backup. Of a "
+        "pipeline, python -m spacy bergamot check PIPELINE names every such file."
     )
     B007 = "Cannot write {path}: {reason}. Free some space or choose another folder."
-    B008 = "{path} exists and was not written by spacy_bergamot; it is left alone. Remove it first."
     B010 = (
         "{path} is not a language model folder: {missing} is missing. "
         "A Hugging Face folder needs config.json, tokenizer.json and model.safetensors; one with "
         "pytorch_model.bin, vocab.txt or a SentencePiece model is converted by: "
         "python -m training base FOLDER OUTPUT"
     )
-    B011 = "Unknown pooling '{value}'. Choose one of: cls, mean."
     B012 = (
         "Device '{device}' was asked for, but torch sees none of that kind. "
         "Set device to 'cpu', or install a torch build for this machine."
     )
     B013 = "Unknown concept id '{value}' in {where}."
-    B014 = "Unknown precision '{value}'. Choose one of: {choices}."
-    B020 = "Unknown search engine '{name}'. Choose one of: {choices}."
+    B014 = "Unknown {what} '{value}'. Choose one of: {choices}."
     B021 = (
         "Cannot search with {what}: the index holds unit vectors of width {dim}. "
         "Encode queries with the language model that the index was built with."
@@ -78,32 +72,26 @@ class Errors(metaclass=Coded):
         "The index of '{name}' was built with another language model (fingerprint {found}; the "
         "model here is {expected}). Build the index again with this model."
     )
-    B032 = (
-        "[initialize.components.{name}] needs both encoder and index. Name them as in "
-        "configs/linker.cfg, and give --paths.encoder and --paths.concepts."
-    )
+    B032 = "[initialize.components.{name}] needs {what}. {remedy}"
     B033 = "Unknown name '{value}' of {what} in the settings of '{name}'. Known: {known}."
     B034 = (
         "'{name}' holds {size} bytes, more than msgpack can carry ({limit}). "
         "Use to_disk instead of to_bytes."
     )
     B035 = "{path} has not what the component '{name}' saves: {reason}."
-    B036 = "{setting} is {value}; a cosine lies between -1 and 1."
-    B037 = "{setting} is {value}; it must be at least {least}."
+    B037 = "{setting} is {value}; it must be {rule}."
     B038 = (
         "[initialize.components.{name}] needs concepts. Name them as in configs/linker.cfg, "
         "and give --paths.concepts."
     )
-    B039 = "Unknown type of vectors '{value}'. Choose one of: {choices}."
     B040 = (
-        "{path} holds vectors made otherwise (differing: {what}). Give another folder, or remove "
-        "this one to encode anew."
+        "{path} holds what was begun otherwise: {what}. Give what it was begun with, or another "
+        "folder, or remove this one to begin anew."
     )
     B041 = (
         "{path} lacks {missing} of {all} shards, number {first} first. Run the encoding again; it "
         "makes what is missing."
     )
-    B042 = "The engine '{name}' needs the package {package}. Try: pip install {package}"
     B043 = (
         "{step} needs about {needed} of disk, and the disk of {path} has {free} free. Free some "
         "space or write elsewhere; what is done already is kept."
@@ -120,23 +108,17 @@ class Errors(metaclass=Coded):
         "Cannot load the pipeline '{name}': {reason}. If it is there, this names the files "
         "that are not as they were packaged: python -m spacy bergamot check {name}"
     )
-    B047 = "The pipeline has no bergamot_linker. Its components are: {components}."
-    B048 = (
-        '{path}:{line} is not a JSON object with a "{key}" ({reason}): {text}. Mend or remove the '
-        "line."
+    B047 = (
+        "The pipeline has no {component}; its components are: {components}. Add one, or give "
+        "another pipeline."
     )
-    B049 = "{path} is not UTF-8: {reason}. Convert it to UTF-8."
-    B050 = (
-        "{path} holds changes of another index. Apply them again with: "
-        "python -m spacy bergamot update PIPELINE CHANGES.jsonl OUTPUT"
-    )
+    B049 = "{path} is not UTF-8: {reason}. Convert it, such as with iconv -f WINDOWS-1252 -t UTF-8."
+    B050 = "{path} was made for another alias index. Make it again: python -m {command}"
     B051 = "Change {number}, {entry}: {reason}. Nothing was changed."
-    B052 = "min_probability is {value}; a probability lies between 0 and 1."
     B053 = (
         "Cannot calibrate on {count} distinct mentions with candidates, {right} links of which are "
         "right: it takes {least}, some right and some wrong. Give more gold mentions."
     )
-    B054 = "{path} was calibrated with another index. Calibrate the pipeline again."
     B055 = (
         "'{name}' has a min_probability but was never calibrated. Run: python -m spacy bergamot "
         "calibrate PIPELINE GOLD OUTPUT, or set min_probability to null."
@@ -145,8 +127,7 @@ class Errors(metaclass=Coded):
         "No threshold reaches a precision of {precision} on these mentions. Ask for less, or run "
         "without --precision and look at what is reached."
     )
-    B057 = "{path}:{line}: {reason}. Mend or remove the line: {text}"
-    B058 = "agreement is {value}; it must be between 0 (the nearest name alone counts) and 1."
+    B057 = "{path}:{line}: {reason}. Mend or remove the line."
     B080 = (
         "{path} does not say how names are pooled: it has neither bergamot.json nor "
         "sentence-transformers' modules.json. Give pooling (--pooling on the command line): mean "
@@ -154,12 +135,8 @@ class Errors(metaclass=Coded):
         "BERGAMOT and CODER."
     )
     B081 = (
-        "{path} pools by {modes}; one of cls and mean is computed here. Take another model, or "
-        "give pooling to use one of them instead."
-    )
-    B082 = (
-        "{path} has modules that change the pooled vectors, which are not computed here: "
-        "{modules}. Take another model, or give pooling to use this one without them."
+        "{path} {reason}; names are pooled by cls or mean here, and nothing is computed behind it. "
+        "Take another model, or give pooling to use this one so."
     )
     B083 = (
         "{path} wants code of its own to be run (auto_map: {named}), and none is. Take a model "
@@ -169,15 +146,7 @@ class Errors(metaclass=Coded):
         "{path} lacks {count} weights of a {family}, such as {first}. Its config.json is of "
         "another architecture, or the download is not whole: correct or fetch it again."
     )
-    B085 = (
-        "{path} has a SentencePiece tokenizer and no tokenizer.json; to convert it, packages are "
-        "missing. Try: pip install {packages}"
-    )
-    B086 = "The concept '{concept_id}' has no name. Give at least one, or leave the concept out."
-    B090 = (
-        "The name {name!r} of the concept '{concept_id}' has {character}, a control character or "
-        "half of a surrogate pair. Correct the name, or leave it out."
-    )
+    B086 = "The concept '{concept_id}' {reason}. Correct it, or leave it out."
     B100 = (
         "'{text}' is linked to '{concept_id}', which the knowledge base does not have. Export "
         "with the pipeline that linked the document."
@@ -193,7 +162,6 @@ class Errors(metaclass=Coded):
         "{path}: {reason}, so there is nothing to export. Link first: "
         "python -m spacy bergamot link PIPELINE {path} OUTPUT"
     )
-    B106 = "Unknown language '{value}'. Give a code that spaCy has, such as de; or xx for any."
     B107 = (
         "The pipeline '{name}' has a linker already, '{linker}'. Put the new one in its place by "
         "--replace, or give another pipeline."
@@ -203,10 +171,6 @@ class Errors(metaclass=Coded):
     B110 = (
         "{path} names '{name}', which is no file inside its folder. Nothing of it was opened. "
         "Rebuild the folder, or copy it whole, with the files that its links point to."
-    )
-    B111 = (
-        "{path} does not match its own checksum: it was changed after it was written. Rebuild "
-        "the folder or restore it from a backup."
     )
     B112 = (
         "{path} is not among the files that the manifest of its folder lists. Remove it, or make "
@@ -238,10 +202,6 @@ class Errors(metaclass=Coded):
     B118 = (
         "{path} is no language model in 4 bits: {reason}. Install its package anew, or name "
         "another base language model."
-    )
-    B130 = (
-        "[initialize.components.{name}] needs a trained finder: give finder, "
-        "spacy_bergamot.Finder.v1, with the folder that `python -m training finder` made."
     )
 
 

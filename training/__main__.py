@@ -3,77 +3,82 @@
 import logging
 import os
 import sys
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
 
 import typer
 
 from spacy_bergamot.errors import BergamotError
-from spacy_bergamot.kb_import.ontology.cli import import_cli
-from training.ablation.cli import ablation_cli
-from training.align.cli import align_cli
-from training.base import base_cli
-from training.benchmark.cli import benchmark_cli
-from training.bergamot.cli import train_cli
-from training.card.cli import card_cli
-from training.corpora.cli import corpus_cli
-from training.cross_encoder.cli import cross_encoder_cli
-from training.download.umls import download_cli
-from training.download.wikidata import wikidata_cli
-from training.encode import encode_cli
-from training.evaluate.cli import evaluate_cli
-from training.evaluate.links_cli import evaluate_links_cli
-from training.evaluate.report.cli import evaluate_report_cli
-from training.finder.cli import finder_cli, silver_cli
-from training.kb import kb_cli
-from training.mentions import mentions_cli
-from training.pairs import export_pairs_cli, pairs_cli
-from training.preprocess.cli import preprocess_cli
-from training.report import report_cli
-from training.rerank.cli import rerank_cli
-from training.shrink.cli import shrink_cli
-from training.tasks.cli import app as tasks
-from training.translate.cli import translate_cli
-from training.upgrade.cli import upgrade_cli
 
-app = typer.Typer(
-    help="Make a BERGAMOT language model: preprocess, train, encode, evaluate.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.command("download")(download_cli)
-app.command("wikidata")(wikidata_cli)
-app.command("import")(import_cli)
-app.command("kb")(kb_cli)
-app.command("preprocess")(preprocess_cli)
-app.command("base")(base_cli)
-app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-    train_cli
-)
-app.command(
-    "ablation", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-)(ablation_cli)
-app.command(
-    "benchmark", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-)(benchmark_cli)
-app.command("corpus")(corpus_cli)
-app.command("translate")(translate_cli)
-app.command("silver")(silver_cli)
-app.command("finder")(finder_cli)
-app.command("encode")(encode_cli)
-app.command("upgrade")(upgrade_cli)
-app.command("align")(align_cli)
-app.command("shrink")(shrink_cli)
-app.command("evaluate")(evaluate_cli)
-app.command("evaluate-report")(evaluate_report_cli)
-app.command("evaluate-links")(evaluate_links_cli)
-app.command("card")(card_cli)
-app.command("pairs")(pairs_cli)
-app.command("export-pairs")(export_pairs_cli)
-app.command("report")(report_cli)
-app.command("mentions")(mentions_cli)
-app.command("rerank")(rerank_cli)
-app.command("cross-encoder")(cross_encoder_cli)
-app.add_typer(tasks, name="tasks")
+COMMANDS = {
+    "download": "training.download.umls:download_cli",
+    "wikidata": "training.download.wikidata:wikidata_cli",
+    "import": "spacy_bergamot.kb_import.ontology.cli:import_cli",
+    "preprocess": "training.preprocess.cli:preprocess_cli",
+    "base": "training.base:base_cli",
+    "train": "training.bergamot.cli:train_cli",
+    "ablation": "training.ablation.cli:ablation_cli",
+    "benchmark": "training.benchmark.cli:benchmark_cli",
+    "corpus": "training.corpora.cli:corpus_cli",
+    "translate": "training.translate.cli:translate_cli",
+    "silver": "training.finder.cli:silver_cli",
+    "finder": "training.finder.cli:finder_cli",
+    "encode": "training.encode:encode_cli",
+    "upgrade": "training.upgrade.cli:upgrade_cli",
+    "align": "training.align.cli:align_cli",
+    "shrink": "training.shrink.cli:shrink_cli",
+    "evaluate": "training.evaluate.cli:evaluate_cli",
+    "evaluate-report": "training.evaluate.report.cli:evaluate_report_cli",
+    "evaluate-links": "training.evaluate.links_cli:evaluate_links_cli",
+    "card": "training.card.cli:card_cli",
+    "pairs": "training.pairs:pairs_cli",
+    "export-pairs": "training.pairs:export_pairs_cli",
+    "report": "training.report:report_cli",
+    "mentions": "training.mentions:mentions_cli",
+    "rerank": "training.rerank.cli:rerank_cli",
+    "cross-encoder": "training.cross_encoder.cli:cross_encoder_cli",
+    "tasks": "training.tasks.cli:app",
+}
+"""Where they are: one is imported when it is called, as all of them take seconds."""
+_WITH_OVERRIDES = ("train", "ablation", "benchmark")
+_ANY = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def make_app(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
+    """Return an app of some commands, or of all.
+
+    names (Iterable[str]): Of `COMMANDS`.
+    """
+    made = typer.Typer(
+        help="Make a BERGAMOT language model: preprocess, train, encode, evaluate.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        callback=_stage,
+    )
+    for name in names:
+        module, _, function = COMMANDS[name].partition(":")
+        command = getattr(import_module(module), function)
+        if isinstance(command, typer.Typer):
+            made.add_typer(command, name=name)
+        else:
+            settings = _ANY if name in _WITH_OVERRIDES else None
+            made.command(name, context_settings=settings)(command)
+    return made
+
+
+def _stage() -> None:
+    # Without it the only command of an app would need no name.
+    pass
+
+
+def __getattr__(name: str) -> Any:
+    """Return the app of all commands."""
+    if name != "app":
+        raise AttributeError(name)
+    app = globals()["app"] = make_app()
+    return app
 
 
 def main() -> None:
@@ -83,7 +88,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("nmslib").setLevel(logging.WARNING)
     try:
-        app()
+        make_app([name for name in sys.argv[1:2] if name in COMMANDS] or COMMANDS)()
     except BergamotError as error:
         typer.echo(f"✘ {error}", err=True)
         sys.exit(1)

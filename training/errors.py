@@ -34,53 +34,25 @@ class Errors(KbErrors):
         "The concepts of {path} have no two different names, so there is nothing to train on. "
         "Allow more languages or sources, or raise the caps."
     )
-    T106 = "Unknown relation label '{value}'. Choose rel or rela."
-    T107 = "{name} is {value}; it must be at least 0 and below 1."
-    T108 = "{name} is {value}; it must not be below zero."
     T109 = (
         "The names are in {found} languages; pairs can be made of {most} at most. "
         "Choose some with --languages."
     )
     T111 = "{path} has no validation queries. Raise --valid-concepts."
-    T112 = "{path}:{line} has another number of fields than it needs: '{text}'. Mend the line."
-    T113 = "--mentions needs --dictionary: the names that mentions are paired with."
-    T120 = "{path} cannot be read: {reason}. Correct the path, or download the file again."
-    T121 = (
-        "{path}:{line} is not UTF-8 (byte 0x{byte:02x}). Convert the file, such as with "
-        "iconv -f WINDOWS-1252 -t UTF-8."
-    )
-    T122 = "Unknown form of corpus '{form}'. Choose one of: {choices}."
+    T113 = "{what} needs {needed}. Give {option}."
     T123 = (
         "{path} has no file of {form}, only: {files}. Correct the path, or choose the form with "
         "--form: `python -m training corpus --help` lists them."
     )
     T124 = "{path} has files of several forms: {forms}. Choose one with --form."
-    T125 = "Unknown language '{language}'. Choose one of: {choices}, or its ISO 639-1 code."
     T126 = (
         "There is no document of '{name}' for {path}. spaCy's data needs a corpus with texts; "
         "with few documents change --dev-share."
     )
-    T127 = "{path}:{line} is no {what}: {reason}. Mend or remove it."
-    T129 = "{path} cannot be read as {what}: {reason}. Write or download it again."
     T130 = "'{corpus}' has none of the documents in {path}. Give the list of this corpus."
-    T140 = "The protocol '{protocol}' needs training queries. Give them with --train."
-    T141 = "Unknown way to count several golds: '{value}'. Choose one of: {choices}."
-    T142 = "The pipeline {path} has no bergamot_linker, only: {pipes}. Add one, or name another."
-    T143 = "Unknown way to treat golds out of the dictionary: '{value}'. Choose one of: {choices}."
-    T144 = (
-        "There are {predicted} predicted documents and {gold} gold ones. Give the same documents."
-    )
-    T145 = "{path} is no spaCy DocBin: {reason}. Write it with DocBin.to_disk."
-    T146 = (
-        "Document {number} (from 0) is not the same on both sides: '{found}' and '{expected}'. "
-        "Give the same documents in the same order."
-    )
-    T147 = "{path} is no history of a training run: {reason}. The trainer writes history.json."
+    T146 = "The documents differ: {reason}. Give the same documents in the same order."
     T150 = "Fewer than two of the groups {groups} have names in {path}. Choose others with --group."
-    T151 = "{path} has no column {missing}. It needs a header with Mean, Term1 and Term2."
     T152 = "{path} has only {count} rows with two terms and a mean; three are needed."
-    T153 = "Unknown format '{value}'. Choose one of: {choices}."
-    T154 = "{path} holds no {form} records: {reason}. Correct the path or the format."
     T155 = (
         "The training records have the labels {labels}; test labels that they lack: {unknown}. "
         "Two labels are needed, and every one of the test records."
@@ -90,10 +62,7 @@ class Errors(KbErrors):
         "{path} has other settings than `preprocess` has options (missing: {missing}; unknown: "
         "{unknown}). Begin with a copy of configs/preprocess.cfg."
     )
-    T170 = "Unknown variant '{value}'. Choose one of: {choices}."
-    T171 = "{path} is of a run with another config. Give another output folder, or remove this one."
     T173 = "'{name}' is a variant's name already. Give the training set {path} another."
-    T172 = "A training run ended with status {status}; {path} says:\n{end}"
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
         "GATv2 with {layers} convolutions on one hop needs self_loops = true: without them the "
@@ -142,7 +111,6 @@ class Errors(KbErrors):
         "near concepts. Make size a multiple of 1 + hard_negatives, and hard_negatives at most "
         "hard_negative_pool and the number of other concepts with pairs."
     )
-    T230 = "Unknown vocabulary '{value}'. Choose one of: {choices}."
     T231 = (
         "A vocabulary is cut to what names and texts use: give --names or --text with --vocabulary "
         "cut. Neither they nor --script and --size have a meaning with '{value}'."
@@ -159,81 +127,41 @@ class Errors(KbErrors):
         "A vocabulary of {size} pieces is too small: special tokens, single characters and what "
         "--script asks for are {least}. Ask for more, or for no size."
     )
-    T235 = "{path} has no .txt file. Give a text file, or a folder that has some."
     T236 = (
         "{name} has a weight of {found:.3g}, and {dtype} holds {largest:.3g} at most. "
         "Choose bf16 or fp32."
     )
-    T237 = "No piece of the vocabulary is in the script '{value}'. Choose one of: {choices}."
     T250 = (
         "Word embeddings of the kind {kind} cannot be trained row by row. Set "
         "training.word_embeddings to trained or frozen."
-    )
-    T255 = "There is nothing to make pairs of. Give --pairs, --bitext or --mentions."
-    T240 = "{path} has no line with two different names, so no pair. Correct or leave out the file."
-    T270 = (
-        "{name}: the server's answer has a {what} that makes no sense. Try again later, and look "
-        "whether a proxy changes answers."
-    )
-    T280 = (
-        "{path}, or an option beside it, sets {name}, which is no setting of a benchmark. Choose "
-        "among: {choices}."
-    )
-    T281 = (
-        "{path} is there, and no benchmark made it. Give another folder with --paths.output, or "
-        "remove it."
     )
     T282 = (
         "The corpus of {sets} is not at {path}. It is to be had from {home}; give its folder with "
         "--paths.corpus. It is read in the form: {form} (docs/corpora.md)."
     )
-    T283 = "{path} has no mention of {globs}. Correct sets, parts and labels of the corpus."
     T284 = "`python -m {command}` ended with status {status}:\n{end}"
     T285 = "{value} is no translator: {reason}. Give hf:FOLDER or module:function."
-    T286 = (
-        "The model in {path} knows no language '{value}'; it knows: {known}. Give another, or "
-        "another model."
-    )
     T287 = (
         "The translator was given {asked} texts and gave {found}. It must take a list of texts "
         "and return one of as many."
     )
-    T288 = "{what} is '{value}'. Choose one of: {choices}."
-    T289 = (
-        "No definition in {path} has a name of a related concept. Give a pipeline whose knowledge "
-        "base has definitions and relations."
-    )
-    T291 = "The pipeline has no bergamot_mentions, only: {pipes}. Add one: it finds the names."
     T292 = "{path} does not say {name}. Begin with one of configs/benchmark, or set --{name}."
     T295 = (
         "No gold mention of {path} has one of the labels {labels}; it has: {found}. Give others "
         "with --gold-labels."
     )
-    T296 = "{path} has no documents with texts to find mentions in. Give another corpus."
-    T290 = "--held-out hides mentions from pipelines, and there is none. Give --pipeline too."
-    T302 = "{path}:{line} is not a CUI||name line: '{text}'. Mend or remove the line."
-    T303 = "{path} has neither .concept nor .txt files. Give a folder of gold annotations."
-    T305 = "Unknown protocol '{protocol}'. Choose one of: {choices}."
+    T296 = "{path} has no {what}. {remedy}"
     T306 = (
         "No mention of {path} is left under the protocol '{protocol}' with a gold concept in the "
         "dictionary. Check that both use the same concept ids."
     )
-    T307 = "{path} holds no wheel. Run: spacy project run package"
     T271 = (
         "With a margin of {margin} the learned mix is in doubt of too few of {count} mentions. "
         "Give a larger corpus, raise --margin, or use the mix alone: python -m training rerank"
     )
-    T272 = (
-        "A cross-encoder cannot read {value} tokens at once: from 16 to {longest} are possible "
-        "with this language model. Change --size."
-    )
     T310 = (
         "No {label} mention is marked in {paths}, so there is nothing to train on. Give texts of "
         "the knowledge base's languages, with --language where it is known, or another --label."
-    )
-    T311 = (
-        "The pipeline has no bergamot_linker, only {names}. Give one that has names and linker, "
-        "such as models/pipeline of `spacy project run all`."
     )
     T312 = (
         "None of {count} documents has an entity, so there is nothing to train a finder on. Write "
@@ -274,10 +202,6 @@ class Errors(KbErrors):
         "{path} is no file of candidates. Remove it, or give another with --candidates; it is made "
         "anew."
     )
-    T371 = (
-        "No mention of {name} has a place in a text and a concept, so there is no context to learn "
-        "from. Give a corpus with documents and offsets."
-    )
     T372 = (
         "{name}: {count} of {mentions} mentions have the gold concept among several candidates; "
         "{least} are needed. Give a larger corpus, with the ids of the knowledge base."
@@ -291,27 +215,17 @@ class Errors(KbErrors):
         "{name}: no answer after {tries} tries. What came is kept ({path}); run the same command "
         "again to go on."
     )
-    T403 = (
-        "{path} has {free} MiB free, and the file needs {needed} MiB. Free some space; "
-        "what came is kept."
-    )
-    T404 = "{name} arrived broken: its checksums do not fit. Run the same command again."
     T405 = (
         "Set the environment variable {key} to your UMLS key (from your profile at "
         "uts.nlm.nih.gov); it is not read from anywhere else."
     )
     T406 = "'{value}' is no release. They are called 2025AA, 2025AB and so on."
-    T407 = "Unknown language '{value}'. Choose of: {choices}."
     T501 = (
         "{path} is no folder of a spaCy pipeline: {missing} is missing. Give the folder that "
         "`python -m spacy assemble` wrote."
     )
     T502 = (
         "{path} is not the {what} of the pipeline {pipeline}. Give the one that it was made from."
-    )
-    T503 = (
-        "{path} has no figures of an evaluation: {reason}. Give the JSON that "
-        "`python -m training evaluate` writes."
     )
     T504 = (
         "meta.json of {path} would not be valid: {reason}. Correct --name, --version or the file."

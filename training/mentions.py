@@ -48,7 +48,9 @@ def mentions_cli(
     nlp = load_pipeline(pipeline)
     corpus, homonyms = mentions_of(nlp, limit=limit, language=lat(language), seed=seed)
     if not corpus.mentions.num_rows:
-        raise BergamotError(Errors.T289, path=pipeline)
+        what = "definition with a name of a related concept"
+        remedy = "Give a pipeline whose knowledge base has definitions and relations."
+        raise BergamotError(Errors.T296, path=pipeline, what=what, remedy=remedy)
     if output.suffix == ".spacy":
         write_docbin(corpus, output)
     else:
@@ -63,12 +65,12 @@ def mentions_of(nlp: "Language", *, limit: int, language: str, seed: int) -> tup
     nlp (Language): Pipeline whose dictionary finds the names.
     limit (int): Definitions with mentions. language (str): Theirs, as ENG.
     seed (int): Of the order that they are drawn in.
-    RAISES (BergamotError): B047 without a linker, T291 without a dictionary.
+    RAISES (BergamotError): B047 without a linker or a dictionary.
     """
     linker, _ = linker_of(nlp)
     finders = [name for name, of in nlp.pipe_factories.items() if of == MENTIONS]
     if not finders:
-        raise BergamotError(Errors.T291, pipes=", ".join(nlp.pipe_names))
+        raise BergamotError(Errors.B047, component=MENTIONS, components=", ".join(nlp.pipe_names))
     find = nlp.get_pipe(finders[0])
     builder = CorpusBuilder("definitions", language)
     counts: Counter[str] = Counter()

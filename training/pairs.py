@@ -41,7 +41,8 @@ def pairs_cli(
     Train on it with `--paths.training_set`, from a base model or from an LM trained before.
     """
     if not (pairs or bitext or mentions):
-        raise BergamotError(Errors.T255)
+        options = "--pairs, --bitext or --mentions"
+        raise BergamotError(Errors.T113, what="A training set", needed="pairs", option=options)
     manifest = write_pair_set(output, _all_lines(pairs, bitext, mentions, dictionary))
     typer.echo(f"{manifest['pairs']} pairs of {manifest['names']} names: {output}")
 
@@ -70,7 +71,10 @@ def _all_lines(
         yield from _some(read_bitext(path), path)
     if mentions:
         if dictionary is None:
-            raise BergamotError(Errors.T113)
+            needed = "the names that mentions are paired with"
+            raise BergamotError(
+                Errors.T113, what="--mentions", needed=needed, option="--dictionary"
+            )
         names: dict[str, list[str]] = defaultdict(list)
         for concept_ids, name in read_dictionary(dictionary):
             for concept_id in concept_ids.split("|"):
@@ -82,10 +86,11 @@ def _all_lines(
 
 
 def _some(lines: Iterator[Line], path: Path) -> Iterator[Line]:
-    """Yield the lines of a file. RAISES (BergamotError): T240 if none of them makes a pair."""
+    """Yield the lines of a file. RAISES (BergamotError): T296 if none of them makes a pair."""
     found = False
     for line in lines:
         found = found or normalize(line[1]) != normalize(line[2])
         yield line
     if not found:
-        raise BergamotError(Errors.T240, path=path)
+        what, remedy = "line with two different names, so no pair", "Correct or leave out the file."
+        raise BergamotError(Errors.T296, path=path, what=what, remedy=remedy)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from spacy_bergamot.text_files import check_file
 from training.errors import BergamotError, Errors
 from training.evaluate.cli import render
 from training.evaluate.links_cli import render as render_links
@@ -25,13 +26,13 @@ def report_cli(
 def report(metrics: Path, packages: Path) -> str:
     """Return the evaluation's table and the path of the newest wheel.
 
-    RAISES (BergamotError): T301 without the metrics, T307 without a wheel.
+    RAISES (BergamotError): B001 without the metrics, T296 without a wheel.
     """
-    if not metrics.is_file():
-        raise BergamotError(Errors.T301, path=metrics)
+    check_file(metrics)
     wheels = sorted(packages.glob("*.whl"), key=lambda wheel: wheel.stat().st_mtime)
     if not wheels:
-        raise BergamotError(Errors.T307, path=packages)
+        remedy = "Run: spacy project run package"
+        raise BergamotError(Errors.T296, path=packages, what="wheel", remedy=remedy)
     scores = json.loads(metrics.read_text(encoding="utf8"))
     if "partial_mention" in scores:
         table = render_links(scores)

@@ -88,12 +88,16 @@ class AnnotateBatches:
         return type(rows).from_arrays(columns, schema=schema)
 
     def map(self, batches: Iterable[Rows]) -> Iterator[Rows]:
-        """Annotate one batch after the other: what Spark's mapInArrow takes."""
+        """Annotate one batch after the other: what Spark's mapInArrow takes.
+
+        batches (Iterable): Tables or record batches.
+        """
         return map(self, batches)
 
     def schema(self, given: pa.Schema, *, name: str = "The table") -> pa.Schema:
         """Return the schema that rows of a schema get.
 
+        given (pa.Schema): Of the rows.
         name (str): What errors call the table.
         RAISES (BergamotError): B102 for a column that is missing, B170 for one of another type, or
             of the name of one that is added.
@@ -210,7 +214,10 @@ class _Names(dict[str, str | None]):
 
 
 def is_text(type_: pa.DataType) -> bool:
-    """Tell whether a column of this type holds strings, or nothing at all."""
+    """Tell whether a column of this type holds strings, or nothing at all.
+
+    type_ (pa.DataType): Of a column.
+    """
     if pa.types.is_dictionary(type_):
         return is_text(type_.value_type)
     view = getattr(pa.types, "is_string_view", lambda _: False)  # since pyarrow 16
@@ -235,7 +242,10 @@ def pieces(texts: pa.Array | pa.ChunkedArray) -> Iterator[tuple[int, int]]:
 
 
 def plain(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return strings of any type as large ones, which a column of any size fits into."""
+    """Return strings of any type as large ones, which a column of any size fits into.
+
+    texts (pa.Array | pa.ChunkedArray): Strings of any of Arrow's types.
+    """
     return texts.cast(pa.large_string())
 
 

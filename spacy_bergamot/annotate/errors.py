@@ -20,10 +20,6 @@ class Errors(errors.Errors):
         "{path} cannot be reached: {reason}. Correct the URL, or install the package that fsspec "
         "needs for it, such as s3fs."
     )
-    B173 = (
-        "{path} holds the files of a job that was begun otherwise: {what}. Give what it was begun "
-        "with, or another output folder."
-    )
     B174 = (
         "The id {id} of column '{column}' is twice there: {first}, {second}. Correct it, give "
         "another --id-column, or let them pass by --duplicate-ids."

@@ -44,11 +44,16 @@ class Input(ABC):
     def tables(
         self, first: int = 0, columns: Sequence[str] | None = None
     ) -> tuple[int, Iterator[pa.Table]]:
-        """Return tables of all rows from a row before `first` on, and the number of that row."""
+        """Return tables of all rows from a row before `first` on, and the number of that row.
+
+        first (int): Row, from 0.
+        columns (Sequence[str] | None): Those that are wanted; None for all.
+        """
 
     def read(self, first: int, rows: int, columns: Sequence[str]) -> pa.Table:
         """Return columns of rows; those after the last ones that were read cost no search.
 
+        first, rows (int): The first row, from 0, and how many.
         columns (Sequence[str]): Always the same.
         RAISES (BergamotError): B002 or B091 if they cannot be read.
         """
@@ -97,7 +102,11 @@ class ParquetInput(Input):
     def tables(
         self, first: int = 0, columns: Sequence[str] | None = None
     ) -> tuple[int, Iterator[pa.Table]]:
-        """Return tables from the beginning of the row group with `first`."""
+        """Return tables from the beginning of the row group with `first`.
+
+        first (int): Row, from 0.
+        columns (Sequence[str] | None): Those that are wanted; None for all.
+        """
         with _readable(self.name), self._opened() as file:
             begin, group = 0, 0
             while group < file.num_row_groups:
@@ -148,7 +157,11 @@ class SourceInput(Input):
     def tables(
         self, first: int = 0, columns: Sequence[str] | None = None
     ) -> tuple[int, Iterator[pa.Table]]:
-        """Return tables from the beginning."""
+        """Return tables from the beginning.
+
+        first (int): Row, from 0.
+        columns (Sequence[str] | None): Those that are wanted; None for all.
+        """
         schema = self.schema if columns is None else pa.schema(map(self.schema.field, columns))
         return 0, self._stream(schema)
 
@@ -177,9 +190,10 @@ def inputs_at(
     A folder's Parquet files are read, those of its folders too; without any, its notes. One input
     is a Parquet file; other files are one input together, and on this machine.
 
+    url (str): Where; a pattern has *, ? or [.
     kind (Kind | None): What is read; None for what the ending says.
     text_column (str), lines (bool): As `Source` has them.
-    RAISES (BergamotError): B001, B002, B048, B049, B057, B102 or B172.
+    RAISES (BergamotError): B001, B002, B049, B057, B102 or B172.
     """
     files, path = located(url)
     local = "file" in files.protocol

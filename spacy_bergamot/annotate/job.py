@@ -36,14 +36,19 @@ class Counts(NamedTuple):
 
     @classmethod
     def sum(cls, counts: Iterable["Counts"]) -> "Counts":
-        """Return what is in files together."""
+        """Return what is in files together.
+
+        counts (Iterable[Counts]): Of each.
+        """
         return cls(*map(sum, zip(*[cls(), *counts], strict=True)))
 
 
 def done(plan: Plan, store: Store) -> dict[int, Counts]:
     """Return the numbers of the units that are done, and what their files hold.
 
-    A file that cannot be read is made again. RAISES (BergamotError): B173 for another job's.
+    A file that cannot be read is made again. RAISES (BergamotError): B040 for another job's.
+
+    plan (Plan), store (Store): Of the job.
     """
     there = set(store.names())
     units = [unit for unit in plan.units if unit.name in there]
@@ -52,7 +57,7 @@ def done(plan: Plan, store: Store) -> dict[int, Counts]:
     for unit, facts in zip(units, found, strict=True):
         if facts is not None and facts[0] != plan.fingerprint:
             what = f"{unit.name} is of another job"
-            raise BergamotError(Errors.B173, path=store.url, what=what)
+            raise BergamotError(Errors.B040, path=store.url, what=what)
     pairs = zip(units, found, strict=True)
     return {unit.number: facts[1] for unit, facts in pairs if facts is not None}
 
@@ -68,7 +73,10 @@ def _facts(store: Store, unit: Unit) -> tuple[str, Counts] | None:
 
 
 def write_summary(plan: Plan, store: Store, counts: Counts) -> None:
-    """Write what a finished job has made."""
+    """Write what a finished job has made.
+
+    plan (Plan), store (Store): Of the job. counts (Counts): Of all of its files.
+    """
     text = json.dumps({"plan": plan.fingerprint, **counts._asdict()}, indent=1)
     with store.writing(SUMMARY) as path:
         path.write_text(text + "\n", encoding="utf8")
@@ -110,9 +118,12 @@ class Job:
     ) -> "Job":
         """Return a job, new or begun before; nothing is written yet.
 
+        store (Store): Where the files go.
+        inputs (list[Input]): Of the same columns.
+        annotate (AnnotateBatches): What is made of a batch.
         rows (int): Of a file, at most.
         unique (str | None): Column whose values must differ, which a new job looks at.
-        RAISES (BergamotError): B046, B101, B102, B170, B173 or B174.
+        RAISES (BergamotError): B046, B101, B102, B170, B040 or B174.
         """
         begun = Plan.read(store)
         made = {one.name: annotate.schema(one.schema, name=one.name) for one in inputs}
@@ -121,8 +132,9 @@ class Job:
             for field in made[one.name]:
                 if field.type != made[first.name].field(field.name).type:
                     reason = f"it holds {field.type}, in {first.name} another type"
-                    facts = {"path": one.name, "column": field.name, "reason": reason}
-                    raise BergamotError(Errors.B170, **facts)
+                    raise BergamotError(
+                        Errors.B170, path=one.name, column=field.name, reason=reason
+                    )
         settings = asdict(annotate)
         del settings["pipeline"]
         if annotate.code is not None:
@@ -145,6 +157,8 @@ class Job:
     ) -> list[BergamotError]:
         """Make the files of units by processes of this machine.
 
+        units (Sequence[Unit]): Those that are wanted.
+        workers (int): Processes. timeout (float): Seconds for 512 documents.
         retry (bool): They have files; their rows with an error are annotated again.
         progress: Called with the number of rows that were done.
         RETURNS (list[BergamotError]): Why units could not be read; the others are done.
@@ -160,13 +174,20 @@ class Job:
             self.plan.write(self.store)
 
     def workers(self, count: int, timeout: float) -> Workers:
-        """Return processes that annotate for this job."""
+        """Return processes that annotate for this job.
+
+        count (int): Processes. timeout (float): Seconds for 512 documents.
+        """
         return Workers(replace(self.annotate, keep=()), count=count, timeout=timeout)
 
     def make(
         self, units: Sequence[Unit], pool: Workers, *, retry: bool, progress: Progress
     ) -> list[BergamotError]:
-        """Make the files of units with these workers; the rest is as for `run`."""
+        """Make the files of units with these workers; the rest is as for `run`.
+
+        units (Sequence[Unit]): Those that are wanted. pool (Workers): Of `workers`.
+        retry, progress: As of `run`.
+        """
         unread: list[BergamotError] = []
         found: list[pa.RecordBatch] = []
         for work, batch in pool.map(self._batches(units, retry, unread)):

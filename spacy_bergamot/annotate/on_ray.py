@@ -46,6 +46,8 @@ class RayCluster:
     ) -> list[BergamotError]:
         """Make the files of units, as `Job.run`, by actors; units and numbers travel, no document.
 
+        job (Job), units (Sequence[Unit]): What is made.
+        timeout, retry, progress: As of `Job.run`.
         workers (int): Actors, at most: those that the cluster has room for begin.
         RAISES (BergamotError): As `Job.run`; B177 without Ray or its cluster, B178 for a unit whose
             actors end again and again.

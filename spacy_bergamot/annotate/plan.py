@@ -63,7 +63,12 @@ class Plan:
     def make(
         cls, pipeline: str, inputs: Sequence[Input], *, rows: int, settings: Mapping[str, Any]
     ) -> "Plan":
-        """Return the plan of a job. pipeline (str): Package or folder; its files are read once."""
+        """Return the plan of a job.
+
+        pipeline (str): Package or folder; its files are read once.
+        inputs (Sequence[Input]): In order. rows (int): Per file, at most.
+        settings (Mapping): What else decides about the result.
+        """
         versions = {name: version(name) for name in ("spacy", "torch")}
         return cls(
             checksums(find_pipeline(pipeline)),
@@ -89,12 +94,18 @@ class Plan:
         return [Unit(number, *place) for number, place in enumerate(places)]
 
     def shard(self, number: int, count: int) -> list[Unit]:
-        """Return the units of one of `count` jobs: neighbours, so that each reads its own part."""
+        """Return the units of one of `count` jobs: neighbours, so that each reads its own part.
+
+        number, count (int): Which job, from 0, and how many there are.
+        """
         units = self.units
         return units[number * len(units) // count : (number + 1) * len(units) // count]
 
     def write(self, store: Store) -> None:
-        """Write the plan into a folder."""
+        """Write the plan into a folder.
+
+        store (Store): The folder.
+        """
         with store.writing(PLAN) as path:
             path.write_text(self._text() + "\n", encoding="utf8")
 
@@ -102,6 +113,7 @@ class Plan:
     def read(cls, store: Store) -> "Plan | None":
         """Return the plan of a folder, or None where nothing is.
 
+        store (Store): The folder.
         RAISES (BergamotError): B002 for a plan that is none, B101 for a folder of other files.
         """
         if not store.has(PLAN):
@@ -125,12 +137,16 @@ class Plan:
         return plan
 
     def check(self, begun: "Plan", store: Store) -> None:
-        """Raise B173, naming what differs, unless a job was begun with this plan."""
+        """Look whether a job was begun with this plan.
+
+        begun (Plan): Of the job that was begun. store (Store): Its folder.
+        RAISES (BergamotError): B040, naming what differs.
+        """
         found = list(_differences(asdict(begun), json.loads(self._text())))
         if found:
             more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
             what = "; ".join(found[:_SHOWN]) + more
-            raise BergamotError(Errors.B173, path=store.url, what=what)
+            raise BergamotError(Errors.B040, path=store.url, what=what)
 
     def _text(self) -> str:
         return json.dumps({"format_version": _VERSION, **asdict(self)}, indent=1, sort_keys=True)
@@ -147,6 +163,7 @@ def checksums(folder: Path) -> dict[str, str]:
 def check_ids(inputs: Sequence[Input], column: str) -> None:
     """Look whether every id is another; which takes 24 bytes of memory an id.
 
+    inputs (Sequence[Input]): All of a job. column (str): Of the ids.
     RAISES (BergamotError): B174 with the first that comes again; rows without an id are let pass.
     """
 
@@ -168,8 +185,9 @@ def check_ids(inputs: Sequence[Input], column: str) -> None:
         for row in np.flatnonzero(np.isin(found, again)).tolist():
             place, value = f"row {at + row} of {one.name}", values[row]
             if value is not None and known.setdefault(value, place) is not place:
-                facts = {"id": value, "column": column, "first": known[value], "second": place}
-                raise BergamotError(Errors.B174, **facts)
+                raise BergamotError(
+                    Errors.B174, id=value, column=column, first=known[value], second=place
+                )
 
 
 def _differences(before: Any, now: Any, *, where: str = "") -> Iterator[str]:

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_bergamot.annotate.text_files import STDIN, check_file, numbered_lines, open_text
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.inputs import parsed
+from spacy_bergamot.text_files import STDIN, check_file, numbered_lines, open_text
 
 Facts = dict[str, Any]
 _LONGEST_CELL = 2**31 - 1  # csv's own limit is 131,072 characters, less than some notes
@@ -104,7 +104,7 @@ class Source:
         """Yield the documents.
 
         vocab (Vocab): Of the documents of a .spacy file.
-        RAISES (BergamotError): B002, B048, B049, B057 or B102 for a file that is not what it should
+        RAISES (BergamotError): B002, B049, B057 or B102 for a file that is not what it should
             be. A note that cannot be read is an entry with a problem.
         """
         if self.kind is Kind.spacy:
@@ -127,11 +127,10 @@ class Source:
             yield from self._of_rows(_table_rows(path, self.kind, self.text_column))
         elif self.kind is Kind.jsonl:
             for number, line in numbered_lines(path):
-                if line.strip():
-                    entry = parse_entry(path, number, line, key=self.text_column, halves=True)
-                    yield Entry(entry.pop(self.text_column), entry)
+                entry = parse_entry(path, number, line, key=self.text_column, halves=True)
+                yield Entry(entry.pop(self.text_column), entry)
         elif self.lines:
-            for _, line in numbered_lines(path):
+            for _, line in numbered_lines(path, blank=True):
                 yield Entry(line, {})
         else:
             yield self._note(path)
@@ -168,15 +167,15 @@ def parse_entry(
     line (str): The line.
     key (str): Of the text.
     halves (bool): Let half a surrogate pair pass, so that one document fails and no other.
-    RAISES (BergamotError): B048 for anything else.
+    RAISES (BergamotError): B057 for anything else.
     """
     try:
         entry = parsed(line, halves=halves)
         if not isinstance(entry, dict) or not isinstance(entry.get(key), str):
             raise ValueError("it has none")
     except ValueError as reason:
-        facts = {"path": path, "line": number, "key": key, "reason": reason, "text": line[:80]}
-        raise BergamotError(Errors.B048, **facts) from None
+        said = f'no JSON object with a "{key}" ({reason}): {line[:80]}'
+        raise BergamotError(Errors.B057, path=path, line=number, reason=said) from None
     return entry
 
 
@@ -213,9 +212,7 @@ def _table_rows(path: Path, kind: Kind, column: str) -> Iterator[Facts]:
                 row.pop(None, None)  # cells beyond the header
                 yield dict(row)
         except csv.Error as reason:
-            raise BergamotError(
-                Errors.B057, path=path, line=rows.line_num, reason=reason, text=""
-            ) from None
+            raise BergamotError(Errors.B057, path=path, line=rows.line_num, reason=reason) from None
         finally:
             csv.field_size_limit(before)  # it is the whole process's
 

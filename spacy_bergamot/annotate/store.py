@@ -53,21 +53,31 @@ class Store:
         return sorted(os.path.basename(path.rstrip("/")) for path in found)  # noqa: PTH119
 
     def path(self, name: str) -> str:
-        """Return the URL of a file in the folder, for messages."""
+        """Return the URL of a file in the folder, for messages.
+
+        name (str): Of the file, below the folder.
+        """
         return f"{self.url}/{name}"
 
     def has(self, name: str) -> bool:
-        """Tell whether a file is there."""
+        """Tell whether a file is there.
+
+        name (str): Of the file, below the folder.
+        """
         return bool(self._files.exists(f"{self._root}/{name}"))
 
     def open(self, name: str) -> IO[bytes]:
-        """Open a file for reading."""
+        """Open a file for reading.
+
+        name (str): Of the file, below the folder.
+        """
         return self._files.open(f"{self._root}/{name}", "rb")
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Path]:
         """Yield a temporary path; what is there at the end of the block becomes the file.
 
+        name (str): Of the file, below the folder.
         RAISES (BergamotError): B007 if the disk is full or refuses.
         """
         if self._is_local:

@@ -11,12 +11,12 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_bergamot.annotate.sources import parse_entry, read_docbin
-from spacy_bergamot.annotate.text_files import numbered_lines
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.languages import NAMES, lat
 from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.pipeline.held_out import Name
 from spacy_bergamot.pipeline.pipelines import linker_of
+from spacy_bergamot.text_files import numbered_lines
 
 
 def read_names(gold: Path) -> list[Name]:
@@ -38,11 +38,9 @@ def _read_queries(path: Path) -> Iterator[Name]:
     for number, line in numbered_lines(path):
         concepts, bars, mention = line.partition("||")
         mention = mention.partition("||")[0]
-        if not line.strip():
-            continue
         if not bars or not mention.strip():
-            reason = "CUI||mention is wanted"
-            raise BergamotError(Errors.B057, path=path, line=number, reason=reason, text=line[:80])
+            reason = f"no CUI||mention: {line[:80]}"
+            raise BergamotError(Errors.B057, path=path, line=number, reason=reason)
         gold = frozenset(concepts.replace("+", "|").split("|")) - {EntityLinker.NIL, ""}
         yield Name(gold, mention, language)
 
@@ -76,8 +74,6 @@ def read_examples(path: Path, nlp: Language) -> Iterator[Example]:
         return
     linker, _ = linker_of(nlp)
     for number, line in numbered_lines(path):
-        if not line.strip():
-            continue
         entry = parse_entry(path, number, line)
         try:
             places = [_place(entity) for entity in entry["entities"]]
@@ -88,9 +84,8 @@ def read_examples(path: Path, nlp: Language) -> Iterator[Example]:
                 raise ValueError(f"{outside} lies outside the text")
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             reason = f"{error} is missing" if isinstance(error, KeyError) else error
-            raise BergamotError(
-                Errors.B057, path=path, line=number, reason=reason, text=line[:80]
-            ) from None
+            reason = f"{reason}: {line[:80]}"
+            raise BergamotError(Errors.B057, path=path, line=number, reason=reason) from None
         if linker.settings.spans_key is None:
             doc.ents = spacy.util.filter_spans(spans)
         else:

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 from spacy.language import Language
 
-from spacy_bergamot.annotate.text_files import check_file, numbered_lines
 from spacy_bergamot.cli.app import AsJson, Pipeline, bergamot, explained
 from spacy_bergamot.cli.gold import as_mention, read_examples, read_names
 from spacy_bergamot.cli.results import prepare_folder
@@ -18,6 +17,7 @@ from spacy_bergamot.pipeline.build import build_pipeline
 from spacy_bergamot.pipeline.held_out import answers
 from spacy_bergamot.pipeline.pipeline_files import list_files
 from spacy_bergamot.pipeline.pipelines import FACTORY, linker_of, load_pipeline
+from spacy_bergamot.text_files import check_file, numbered_lines
 
 Output = Annotated[Path, typer.Argument(help="Folder of the new pipeline")]
 
@@ -109,7 +109,7 @@ def update_cli(
     """
     with explained():
         prepare_folder(output)
-        lines = [line for line in numbered_lines(changes) if line[1].strip()]
+        lines = list(numbered_lines(changes))
         entries = [_json(changes, *line) for line in lines]
         nlp = load_pipeline(pipeline)
         linker, name = linker_of(nlp)
@@ -225,7 +225,6 @@ def _json(path: Path, number: int, line: str) -> dict[str, Any]:
         if not isinstance(entry, dict):
             raise ValueError("not an object")
     except (ValueError, RecursionError) as reason:
-        raise BergamotError(
-            Errors.B057, path=path, line=number, reason=reason, text=line[:80]
-        ) from None
+        said = f"{reason}: {line[:80]}"
+        raise BergamotError(Errors.B057, path=path, line=number, reason=said) from None
     return entry

@@ -49,7 +49,9 @@ def mcp_cli(
             from spacy_bergamot.serve.limits import Limits
             from spacy_bergamot.serve.mcp_server import make_app, make_server, quiet, run
         except ImportError as reason:
-            raise BergamotError(Errors.B163, reason=reason) from None
+            raise BergamotError(
+                Errors.B109, step="The MCP server", packages='"spacy_bergamot[mcp]"', reason=reason
+            ) from None
         quiet()
         if not http:
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")

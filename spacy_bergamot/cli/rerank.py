@@ -54,7 +54,8 @@ def with_reranker(pipeline: Path, folder: Path, settings: dict[str, object], out
     config = spacy.util.load_config(pipeline / "config.cfg", interpolate=False)
     linkers = [key for key, of in config["components"].items() if of.get("factory") == FACTORY]
     if not linkers:
-        raise BergamotError(Errors.B047, components=", ".join(config["components"]))
+        components = ", ".join(config["components"])
+        raise BergamotError(Errors.B047, component=FACTORY, components=components)
     name = linkers[0]
     calibration = Path(name, CALIBRATION)
     was_calibrated = (pipeline / calibration).is_dir()

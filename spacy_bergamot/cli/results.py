@@ -23,7 +23,7 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.output.exporters import to_bigbio, to_brat, to_dict, to_fhir, to_html
 from spacy_bergamot.output.fhir import without_system
 from spacy_bergamot.pipeline.linker import BergamotLinker
-from spacy_bergamot.storage.files import atomic_file, atomic_folder
+from spacy_bergamot.storage.files import atomic_file, atomic_folder, write_text
 
 STDOUT = Path("-")
 _LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
@@ -209,8 +209,7 @@ class Results:
                     yield doc
 
         page = to_html(titled(), spans_key=self._key, kb_url=self.kb_url, kb=self.linker.kb)
-        with atomic_file(self.output) as temporary:
-            temporary.write_text(page, encoding="utf8", newline="\n")
+        write_text(self.output, page)
 
     def _docbin(self, docs: Iterable[Linked]) -> None:
         store = DocBin(store_user_data=True)

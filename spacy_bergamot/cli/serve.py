@@ -57,7 +57,9 @@ def serve_cli(
             from spacy_bergamot.serve.app import create_app
             from spacy_bergamot.serve.limits import Limits
         except ImportError as reason:
-            raise BergamotError(Errors.B160, reason=reason) from None
+            raise BergamotError(
+                Errors.B109, step="The service", packages='"spacy_bergamot[serve]"', reason=reason
+            ) from None
         limits = Limits(max_body, max_characters, max_documents, max_waiting, timeout)
 
         def make(keys: list[str], hosts: list[str]) -> "Gate":

@@ -42,7 +42,7 @@ def verify_files(folder: Path) -> None:
     """Compare a language model's files with its manifest, where it has one.
 
     folder (Path): The language model.
-    RAISES (BergamotError): B001 to B006, B110 and B111 as `read_manifest`, B112 for a file of those
+    RAISES (BergamotError): B001 to B006 and B110 as `read_manifest`, B112 for a file of those
         that decide vectors which the manifest does not list.
     """
     if not os.path.lexists(folder / MANIFEST):
@@ -136,7 +136,7 @@ def place_lm(
     anew (bool): Convert also what could be copied as it is.
     pooling, max_length, lowercase, prefix: See `EncoderSettings`; None for what the folder says.
     RETURNS (EncoderSettings): The settings.
-    RAISES (BergamotError): B010 without config.json, B083 if it needs code of its own, B085 if
+    RAISES (BergamotError): B010 without config.json, B083 if it needs code of its own, B109 if
         packages are missing for its tokenizer, else as `verify_files`, `EncoderSettings.read` and
         `open_model`.
     """
@@ -165,7 +165,10 @@ def _fast_tokenizer(source: Path) -> Any:
     if not (source / "tokenizer.json").is_file() and any(source.glob("*.model")):
         missing = [name for module, name in _SENTENCEPIECE.items() if not _is_installed(module)]
         if missing:
-            raise BergamotError(Errors.B085, path=source, packages=" ".join(missing))
+            step = f"Converting the SentencePiece model of {source} into tokenizer.json"
+            raise BergamotError(
+                Errors.B109, step=step, reason=", ".join(missing), packages=" ".join(missing)
+            )
         logger.info("Turning the SentencePiece model of %s into tokenizer.json", source)
     try:
         tokenizer = AutoTokenizer.from_pretrained(

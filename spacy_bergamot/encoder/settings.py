@@ -37,10 +37,12 @@ class EncoderSettings:
 
     def __post_init__(self) -> None:
         if self.pooling not in POOLINGS:
-            raise BergamotError(Errors.B011, value=self.pooling)
+            raise BergamotError(
+                Errors.B014, what="pooling", value=self.pooling, choices=", ".join(POOLINGS)
+            )
         if self.max_length < 1:
-            facts = {"setting": "max_length", "value": self.max_length, "least": 1}
-            raise BergamotError(Errors.B037, **facts)
+            value, rule = self.max_length, "at least 1"
+            raise BergamotError(Errors.B037, setting="max_length", value=value, rule=rule)
 
     @classmethod
     def read(
@@ -59,7 +61,7 @@ class EncoderSettings:
 
         folder (Path): A language model.
         pooling, max_length, lowercase, prefix: As of the class; None takes what the folder says.
-        RAISES (BergamotError): B080 if neither says the pooling, B081 or B082 if
+        RAISES (BergamotError): B080 if neither says the pooling, B081 if
             sentence-transformers' files ask for more than these settings can.
         """
         asked = {
@@ -125,7 +127,7 @@ def _sentence_transformers(folder: Path, *, pooled: bool) -> dict[str, Any]:
 def _pooling_folder(folder: Path) -> Path:
     """Return where the pooling's settings are.
 
-    RAISES (BergamotError): B082 for a module that changes the pooled vectors.
+    RAISES (BergamotError): B081 for a module that changes the pooled vectors.
     """
     path = folder / "modules.json"
     if not path.is_file():
@@ -138,7 +140,8 @@ def _pooling_folder(folder: Path) -> Path:
         raise BergamotError(Errors.B002, path=path, what=what, reason=repr(reason)) from None
     more = [name for name in places if name not in _MODULES]
     if more:
-        raise BergamotError(Errors.B082, path=path, modules=", ".join(more))
+        changed = f"has modules that change the pooled vectors, {', '.join(more)}"
+        raise BergamotError(Errors.B081, path=path, reason=changed)
     return folder / places.get("Pooling", "1_Pooling")
 
 
@@ -151,7 +154,8 @@ def _pooling(path: Path) -> str:
         modes = [_SWITCHES.get(name, name) for name in on if said[_SWITCH + name]]
     modes = [modes] if isinstance(modes, str) else list(modes)
     if len(modes) != 1 or modes[0] not in POOLINGS:
-        raise BergamotError(Errors.B081, path=path, modes=" and ".join(modes) or "none")
+        reason = f"pools by {' and '.join(modes) or 'none'}"
+        raise BergamotError(Errors.B081, path=path, reason=reason)
     return str(modes[0])
 
 

@@ -165,7 +165,7 @@ class TextEncoder:
 
         if precision not in PRECISIONS:
             choices = ", ".join(PRECISIONS)
-            raise BergamotError(Errors.B014, value=precision, choices=choices)
+            raise BergamotError(Errors.B014, what="precision", value=precision, choices=choices)
         folder, device = Path(folder), resolve_device(device)
         check_folder(folder)
         if verify:

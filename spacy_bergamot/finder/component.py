@@ -116,10 +116,15 @@ class BergamotFinder(BundlePipe):
         get_examples (Callable): Unused: nothing is trained.
         nlp (Language | None): Unused.
         finder (Callable[[], Path] | None): Names the folder of the trained finder.
-        RAISES (BergamotError): B130 without one.
+        RAISES (BergamotError): B032 without one.
         """
         if finder is None:
-            raise BergamotError(Errors.B130, name=self.name)
+            what, trained = (
+                "a trained finder",
+                "with the folder that `python -m training finder` made",
+            )
+            remedy = f"Give finder, spacy_bergamot.Finder.v1, {trained}."
+            raise BergamotError(Errors.B032, name=self.name, what=what, remedy=remedy)
         bundle = FileBundle.temporary()
         FileBundle(finder()).copy_to(bundle.path)
         self.set_files(bundle)

@@ -44,7 +44,7 @@ def check_precision(precision: str) -> None:
     """
     if precision not in PRECISIONS:
         choices = ", ".join(PRECISIONS)
-        raise BergamotError(Errors.B014, value=precision, choices=choices)
+        raise BergamotError(Errors.B014, what="precision", value=precision, choices=choices)
 
 
 def tags_of(labels: Sequence[str]) -> list[str]:
@@ -107,8 +107,9 @@ class Tagger(nn.Module):
         try:
             tagger.head.load_state_dict(load_file(folder / HEAD))
         except (SafetensorError, RuntimeError) as reason:
-            facts = {"path": folder / HEAD, "what": "a finder's weights", "reason": reason}
-            raise BergamotError(Errors.B002, **facts) from None
+            raise BergamotError(
+                Errors.B002, path=folder / HEAD, what="a finder's weights", reason=reason
+            ) from None
         tagger.to(device=resolve_device(device), dtype=PRECISIONS[precision])
         tagger.eval().requires_grad_(False)
         if is_packable(tagger.lm):

@@ -26,13 +26,14 @@ import pyarrow as pa
 from spacy_bergamot.encoder.text_encoder import Encodes, EncodesAliases
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.hashing import find_keys, string_keys
-from spacy_bergamot.index.alias_strings import expand, save_languages, write_strings
+from spacy_bergamot.index.alias_strings import save_languages, write_strings
 from spacy_bergamot.index.distinct import group_names
 from spacy_bergamot.index.engines import Engine, Vectors, engine_class, require_engine
 from spacy_bergamot.index.language_bias import LanguageBias
 from spacy_bergamot.index.lexical import LexicalIndex
 from spacy_bergamot.index.vector_store import fill, open_store, plan_of
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.ragged import expand
 from spacy_bergamot.storage.arrow_files import read_arrow
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import checked_manifest, files_fingerprint, write_manifest
@@ -249,10 +250,8 @@ class AliasIndex:
 
         strings (int64 (n,)): Rows of the strings.
         """
-        sizes = self.indptr[strings + 1] - self.indptr[strings]
-        aliases = expand(self.indptr, self.postings, strings)
+        aliases, owners = expand(self.indptr, self.postings, strings)
         shares = np.zeros((len(strings), len(self.bias.offsets)), dtype=np.float32)
-        owners = np.repeat(np.arange(len(strings)), sizes)
         shares[owners, self._languages[self._language_of[aliases]]] = 1
         return shares / shares.sum(1, keepdims=True)
 
@@ -265,10 +264,6 @@ class AliasIndex:
     def vectors(self) -> int:
         """Number of distinct vectors."""
         return len(self.vector_indptr) - 1
-
-    def strings_of(self, vector: int) -> np.ndarray:
-        """Return the ids of the strings that have a vector, int32."""
-        return self.vector_strings[self.vector_indptr[vector] : self.vector_indptr[vector + 1]]
 
     def alias_rows(self, string: int) -> np.ndarray:
         """Return the rows in the concept table's aliases of a string, int32."""

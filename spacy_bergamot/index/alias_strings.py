@@ -77,16 +77,3 @@ def save_languages(
     owners = np.repeat(string_vectors, np.diff(indptr)).astype(np.int64)
     pairs = np.unique(owners * count + codes[postings])
     LanguageBias.save(folder, vectors, pairs // count, pairs % count, languages=count)
-
-
-def expand(indptr: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the values of some rows of a CSR array, one after another.
-
-    indptr (int (r + 1,)): Where the values of every row begin.
-    values, rows (n,): Of the array; the rows that are wanted.
-    """
-    starts = indptr[rows]
-    sizes = indptr[rows + 1] - starts
-    total = int(sizes.sum())
-    offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
-    return np.asarray(values[offsets + np.arange(total)]) if total else values[:0]

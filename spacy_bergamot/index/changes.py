@@ -56,7 +56,8 @@ class Changes:
             path, kind=KIND, version=VERSION, fields={"index": str}, checksums=checksums
         )
         if manifest["index"] != base.fingerprint:
-            raise BergamotError(Errors.B050, path=path)
+            command = "spacy bergamot update PIPELINE CHANGES.jsonl OUTPUT"
+            raise BergamotError(Errors.B050, path=path, command=command)
         self.fingerprint: str = manifest["files"]["changes.jsonl"]["sha256"]
         with (path / "changes.jsonl").open(encoding="utf8", newline="\n") as lines:
             self.entries: list[Change] = [json.loads(line) for line in lines]

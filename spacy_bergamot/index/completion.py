@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.index.alias_index import AliasIndex
-from spacy_bergamot.index.alias_strings import expand
+from spacy_bergamot.ragged import expand
 
 _LAST = "\U0010ffff"
 _MOST = 20_000
@@ -43,8 +43,8 @@ def completions(
     if len(strings) > _MOST:
         shortest = np.argpartition(lengths, _MOST)[:_MOST]
         strings, lengths = strings[shortest], lengths[shortest]
-    sizes = index.indptr[strings + 1] - index.indptr[strings]
-    aliases, lengths = expand(index.indptr, index.postings, strings), np.repeat(lengths, sizes)
+    aliases, row = expand(index.indptr, index.postings, strings)
+    lengths = lengths[row]
     if removed is not None:
         aliases, lengths = aliases[~removed[aliases]], lengths[~removed[aliases]]
     owners = index.table.keys("aliases")

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.encoder.text_encoder import EncodesAliases
+from spacy_bergamot.ragged import ranges
 
 _CHUNK = 1 << 16
 
@@ -54,6 +55,5 @@ def group_names(encoder: EncodesAliases, names: pa.Array) -> Groups:
     by_first = np.argsort(order[starts], kind="stable")
     sizes = np.diff(np.append(starts, len(keys)))[by_first]
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    shift = np.repeat(starts[by_first] - indptr[:-1], sizes)
-    members = order[np.arange(len(keys)) + shift].astype(np.int32)
+    members = order[ranges(starts[by_first], sizes)].astype(np.int32)
     return Groups(order[starts][by_first].astype(np.int64), indptr, members)

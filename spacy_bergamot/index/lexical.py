@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from spacy_bergamot.ragged import ranges
 from spacy_bergamot.storage.files import mapped_array
 
 _CHUNK = 200_000
@@ -89,10 +90,8 @@ class LexicalIndex:
             lengths[lowest + has] = np.sqrt(squares[has])
             order = np.argsort(positions, kind="stable")
             positions, owners = positions[order], owners[order]
-            distinct, start, count = np.unique(positions, return_index=True, return_counts=True)
-            within = np.arange(len(positions)) - np.repeat(start, count)
-            target = np.repeat(place[distinct], count) + within
-            owned[target] = owners
+            distinct, count = np.unique(positions, return_counts=True)
+            owned[ranges(place[distinct], count)] = owners
             place[distinct] += count
         owned.flush()
         np.save(folder / "grams.npy", grams)

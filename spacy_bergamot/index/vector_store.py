@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from spacy_bergamot.encoder.text_encoder import EncodesAliases
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.storage.files import atomic_file, sha256
+from spacy_bergamot.storage.files import NOT_OURS, atomic_file, sha256, write_text
 from spacy_bergamot.storage.preflight import announce
 
 PLAN = "plan.json"
@@ -103,10 +103,11 @@ def plan_of(
     encoder (EncodesAliases): The language model.
     lm_fingerprint (str): Of the language model.
     dtype (str): Of the vectors on disk, "float32" or "float16".
-    RAISES (BergamotError): B039 for an unknown dtype.
+    RAISES (BergamotError): B014 for an unknown dtype.
     """
     if dtype not in DTYPES:
-        raise BergamotError(Errors.B039, value=dtype, choices=", ".join(DTYPES))
+        choices = ", ".join(DTYPES)
+        raise BergamotError(Errors.B014, what="type of vectors", value=dtype, choices=choices)
     digest = hashlib.sha256()
     for start in range(0, len(strings), SHARD):
         digest.update("\n".join(strings[start : start + SHARD].to_pylist()).encode())
@@ -221,9 +222,8 @@ def _claim(folder: Path, plan: Plan) -> None:
     path = folder / PLAN
     if not path.is_file():
         if folder.is_dir() and any(not p.name.startswith(".") for p in folder.iterdir()):
-            raise BergamotError(Errors.B008, path=folder)
-        with atomic_file(path) as temporary:
-            temporary.write_text(json.dumps(asdict(plan), indent=1) + "\n", encoding="utf8")
+            raise BergamotError(Errors.B101, path=folder, reason=NOT_OURS)
+        write_text(path, json.dumps(asdict(plan), indent=1) + "\n")
         return
     try:
         found = Plan(**json.loads(path.read_text(encoding="utf8")))
@@ -234,7 +234,7 @@ def _claim(folder: Path, plan: Plan) -> None:
     if found != plan:
         mine, theirs = asdict(plan), asdict(found)
         differing = ", ".join(key for key in mine if mine[key] != theirs[key])
-        raise BergamotError(Errors.B040, path=folder, what=differing)
+        raise BergamotError(Errors.B040, path=folder, what=f"vectors that differ by {differing}")
 
 
 def _save(folder: Path, plan: Plan, number: int, vectors: np.ndarray) -> None:
@@ -242,8 +242,7 @@ def _save(folder: Path, plan: Plan, number: int, vectors: np.ndarray) -> None:
     with atomic_file(path) as temporary, temporary.open("wb") as stream:
         np.save(stream, vectors)
     facts: dict[str, Any] = {"plan": plan.id, "sha256": sha256(path)}
-    with atomic_file(path.with_suffix(".json")) as temporary:
-        temporary.write_text(json.dumps(facts) + "\n", encoding="utf8")
+    write_text(path.with_suffix(".json"), json.dumps(facts) + "\n")
 
 
 def _bar(total: int, *, shown: bool) -> Any:

@@ -44,7 +44,7 @@ def build_concept_table(
     max_malformed (float): Share of a file's lines that may be malformed; they are skipped.
     is_imported (bool): Do not warn of files that are missing, as `import` makes what it needs.
     RETURNS (dict): The table's manifest.
-    RAISES (BergamotError): T101 if MRCONSO is missing, T102 if it is empty, T103 if too much of a
+    RAISES (BergamotError): B001 if MRCONSO is missing, T102 if it is empty, T103 if too much of a
         file is malformed, T104 if no concept is left, T110 for a filter that fits no row, T114 if
         sources, labels or the like are too many.
     """

@@ -10,6 +10,10 @@ from typing import IO
 
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
 
+WANTED = (
+    "Give the META folder of a knowledge base in RRF form; MRCONSO.RRF is needed, the other files "
+    "are optional."
+)
 TABLES = ("MRCONSO", "MRREL", "MRSTY", "MRDEF", "MRRANK", "MRSAB")
 _GZIPPED = b"\x1f\x8b"
 _SHRUNK = 8  # times that gzip makes RRF smaller, about
@@ -77,7 +81,7 @@ def find_tables(meta: Path) -> dict[str, Source]:
     """Return the tables of a release that are there.
 
     meta (Path): A folder with MRCONSO.RRF or MRCONSO.RRF.gz and its like, or a release's archive.
-    RAISES (BergamotError): T101 if there is no MRCONSO, T102 for a broken archive.
+    RAISES (BergamotError): B001 if there is no MRCONSO, T102 for a broken archive.
     """
     if meta.is_dir():
         found = {table: find_table(meta, table) for table in TABLES}
@@ -87,7 +91,7 @@ def find_tables(meta: Path) -> dict[str, Source]:
     if "MRCONSO" not in tables:
         inside = f"{meta} (MRCONSO.RRF in the archive)"
         path = inside if meta.is_file() else meta / "MRCONSO.RRF"
-        raise BergamotError(Errors.T101, path=path)
+        raise BergamotError(Errors.B001, path=path, remedy=WANTED)
     return tables
 
 

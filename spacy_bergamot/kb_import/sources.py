@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
-from spacy_bergamot.kb_import.lines import numbered_lines
 from spacy_bergamot.kb_import.rrf import RrfTable
 from spacy_bergamot.storage.files import sha256
+from spacy_bergamot.text_files import numbered_lines
 
 TERMS = "MRSAB.tsv"
 _COLUMNS = {
@@ -32,7 +32,7 @@ def release_sources(sab: RrfTable | None, terms: Path | None) -> list[dict[str, 
 
     sab (RrfTable | None): MRSAB.RRF. terms (Path | None): MRSAB.tsv, whose licences and addresses
         are added; a version and a name count where MRSAB.RRF says none.
-    RAISES (BergamotError): T128 if MRSAB.tsv has no column SAB, T304 if it is not UTF-8.
+    RAISES (BergamotError): T128 if MRSAB.tsv has no column SAB, B049 if it is not UTF-8.
     """
     rows = _of_sab(sab)
     for source, said in (read_terms(terms) if terms is not None else {}).items():

@@ -146,13 +146,14 @@ class Calibration:
 
         path (Path): The folder.
         index, scoring (str): What scores come from now.
-        RAISES (BergamotError): B054 for another index; B001 to B006.
+        RAISES (BergamotError): B050 for another index; B001 to B006.
         """
         manifest = read_manifest(
             path, kind=KIND, version=VERSION, fields={"index": str, "scoring": str}
         )
         if manifest["index"] != index:
-            raise BergamotError(Errors.B054, path=path)
+            command = "spacy bergamot calibrate PIPELINE GOLD OUTPUT"
+            raise BergamotError(Errors.B050, path=path, command=command)
         if manifest["scoring"] != scoring:
             text = Warnings.W001.format(before=manifest["scoring"], now=scoring)
             warnings.warn(text, stacklevel=2)

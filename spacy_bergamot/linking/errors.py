@@ -7,39 +7,25 @@ __all__ = ["BergamotError", "Errors", "Warnings"]
 
 
 class Errors(errors.Errors):
-    """B146 to B153, B180 to B185: re-ranking; B190: filters. The codes of the package as well."""
+    """B146 to B150, B181 to B185: re-ranking; B190: filters. The codes of the package as well."""
 
     B146 = (
         "The reranker of '{name}' was trained, and its files are missing. Give them in "
         "[initialize.components.{name}.reranker], spacy_bergamot.Reranker.v1, with the folder that "
         "training made; or set rerank to null."
     )
-    B147 = (
-        "{path} was trained on the candidates of another alias index. Train it again: "
-        "python -m training rerank PIPELINE CORPUS OUTPUT"
-    )
     B148 = (
         "The reranker of '{name}' was trained on the candidates of {trained}, and the linker's "
         "generator is {found}. Take that generator, or train the reranker again."
     )
     B149 = (
-        "{path} has no weights that fit: {reason}. Train the reranker again with this version: "
-        "python -m training rerank PIPELINE CORPUS OUTPUT"
+        "{path} has no weights that fit: {reason}. Train it again with this version: "
+        "python -m training {command} PIPELINE CORPUS OUTPUT"
     )
     B150 = (
         "The tokenizer puts nothing between two texts, so that a cross-encoder cannot tell mention "
         "and candidate apart. Take a language model whose tokenizer ends texts with a token."
     )
-    B151 = (
-        "{path} is no cross-encoder that fits: {reason}. Train it again with this version: "
-        "python -m training cross-encoder PIPELINE CORPUS OUTPUT"
-    )
-    B152 = "{setting} of the cross-encoder is {value}; it must be {least} at least."
-    B153 = (
-        "{path} was trained on the candidates of another alias index. Train it again: "
-        "python -m training cross-encoder PIPELINE CORPUS OUTPUT"
-    )
-    B180 = "{setting} of the language model reranker is {value}; it must be {rule}."
     B181 = (
         "The url of the language model reranker cannot be used: {reason}. Give the server's base, "
         "such as http://127.0.0.1:8080/v1; a key goes into the variable that key_env names."

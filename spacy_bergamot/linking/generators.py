@@ -14,7 +14,7 @@ import numpy as np
 from spacy_bergamot.encoder.text_encoder import Encodes
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.alias_index import AliasIndex
-from spacy_bergamot.index.alias_strings import expand
+from spacy_bergamot.ragged import expand
 
 
 class Hits(NamedTuple):
@@ -116,9 +116,8 @@ class DenseGenerator:
 def _strings_of(vectors: np.ndarray, scores: np.ndarray, fetch: int, index: AliasIndex) -> Hits:
     present = vectors >= 0
     vectors, scores = vectors[present], scores[present]
-    sizes = index.vector_indptr[vectors + 1] - index.vector_indptr[vectors]
-    strings = expand(index.vector_indptr, index.vector_strings, vectors).astype(np.int64)
-    return Hits(strings, np.repeat(scores, sizes), len(vectors) < fetch)
+    strings, row = expand(index.vector_indptr, index.vector_strings, vectors)
+    return Hits(strings.astype(np.int64), scores[row], len(vectors) < fetch)
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,8 @@ class EnsembleGenerator:
             known = ", ".join(self.generators)
             raise BergamotError(Errors.B045, weights=dict(self.weights), known=known)
         if not 0 <= self.agreement <= 1:
-            raise BergamotError(Errors.B058, value=self.agreement)
+            rule = "between 0 (the nearest name alone counts) and 1"
+            raise BergamotError(Errors.B037, setting="agreement", value=self.agreement, rule=rule)
         in_order = sorted(
             self.generators.items(),
             key=lambda one: (not isinstance(one[1], ExactGenerator), one[0]),

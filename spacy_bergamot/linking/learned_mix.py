@@ -77,13 +77,13 @@ class Weights:
             }
             report = dict(facts["report"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as reason:
-            raise BergamotError(Errors.B149, path=path / _FILE, reason=repr(reason)) from None
+            raise _unfit(path, repr(reason)) from None
         for kind, names in (("candidate", FEATURES), ("nil", OF_NIL)):
             if unlike := weights[kind].keys() ^ set(names):
                 what = f"the features differ by {', '.join(sorted(unlike))}"
-                raise BergamotError(Errors.B149, path=path / _FILE, reason=what)
+                raise _unfit(path, what)
         if not all(np.isfinite(value) for of in weights.values() for value in of.values()):
-            raise BergamotError(Errors.B149, path=path / _FILE, reason="a weight is no number")
+            raise _unfit(path, "a weight is no number")
         return cls(**weights, report=report)
 
 
@@ -114,11 +114,12 @@ class LearnedMix:
     def opened(self, folder: Path, *, index: str) -> "LearnedMix":
         """Return the reranker with the weights of a folder.
 
-        RAISES (BergamotError): B147 for another index, B149 for a damaged file; B001 to B006.
+        RAISES (BergamotError): B050 for another index, B149 for a damaged file; B001 to B006.
         """
         manifest = read_manifest(folder, kind=KIND, version=VERSION, fields=_FIELDS)
         if manifest["index"] != index:
-            raise BergamotError(Errors.B147, path=folder)
+            command = "training rerank PIPELINE CORPUS OUTPUT"
+            raise BergamotError(Errors.B050, path=folder, command=command)
         mark = files_fingerprint(manifest)
         made = LearnedMix(nil=self.nil, weights=Weights.read(folder), fingerprint=mark)
         made.generator = manifest["generator"]
@@ -176,3 +177,7 @@ def make_learned_mix(nil: bool = True) -> LearnedMix:
     nil (bool): As of the class.
     """
     return LearnedMix(nil=nil)
+
+
+def _unfit(path: Path, reason: str) -> BergamotError:
+    return BergamotError(Errors.B149, path=path / _FILE, reason=reason, command="rerank")

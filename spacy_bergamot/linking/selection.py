@@ -7,9 +7,9 @@ import numpy as np
 
 from spacy_bergamot.encoder.text_encoder import Encodes
 from spacy_bergamot.index.alias_index import AliasIndex
-from spacy_bergamot.index.alias_strings import expand
 from spacy_bergamot.linking.filters import Masks
 from spacy_bergamot.linking.generators import Generator, Hits
+from spacy_bergamot.ragged import expand
 
 _MOST_FETCHED = 8192
 
@@ -73,10 +73,8 @@ class Selection:
 
     def aliases(self, hits: Hits) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the strings of hits, the rows of their aliases and their scores, each by alias."""
-        indptr = self.index.indptr
-        sizes = indptr[hits.strings + 1] - indptr[hits.strings]
-        aliases = expand(indptr, self.index.postings, hits.strings)
-        return np.repeat(hits.strings, sizes), aliases, np.repeat(hits.scores, sizes)
+        aliases, row = expand(self.index.indptr, self.index.postings, hits.strings)
+        return hits.strings[row], aliases, hits.scores[row]
 
     def _best(self, hits: Hits, label: str, k: int) -> Chosen:
         """Return the k best allowed concepts, and those with the same score as the last."""

@@ -1,5 +1,6 @@
 """Settings of the linker."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,16 @@ from spacy_bergamot.linking.rerank import Reranker, TrainedReranker
 
 NEVER_CLINICAL = never_clinical()
 """Labels of general NER pipelines that are left alone by default."""
+_COSINE = (-1, 1, "between -1 and 1, as cosines are")
+_RANGES: dict[str, tuple[float, float, str]] = {
+    "threshold": _COSINE,
+    "no_definition_threshold": _COSINE,
+    "min_probability": (0, 1, "between 0 and 1, as probabilities are"),
+    "k": (1, math.inf, "at least 1"),
+    "ef_search": (1, math.inf, "at least 1"),
+    "cache_size": (0, math.inf, "at least 0"),
+    "max_entities_per_mention": (0, math.inf, "at least 0"),
+}
 
 
 def _exact_then_dense() -> EnsembleGenerator:
@@ -53,7 +64,7 @@ class LinkerSettings:
         ends the process, so leave them out only where something else vouches for the files.
     scorer (Callable | None): What `spacy evaluate` and `spacy train` score links with.
 
-    RAISES (BergamotError): B036 and B052 for a threshold, B037 for a number out of range.
+    RAISES (BergamotError): B037 for a number out of range.
     """
 
     k: int = 10
@@ -78,17 +89,10 @@ class LinkerSettings:
     scorer: Callable | None = None
 
     def __post_init__(self) -> None:
-        for setting in ("threshold", "no_definition_threshold"):
+        for setting, (least, most, rule) in _RANGES.items():
             value = getattr(self, setting)
-            if value is not None and not -1 <= value <= 1:
-                raise BergamotError(Errors.B036, setting=setting, value=value)
-        if self.min_probability is not None and not 0 <= self.min_probability <= 1:
-            raise BergamotError(Errors.B052, value=self.min_probability)
-        least_of = {"k": 1, "ef_search": 1, "cache_size": 0, "max_entities_per_mention": 0}
-        for setting, least in least_of.items():
-            value = getattr(self, setting)
-            if value < least:
-                raise BergamotError(Errors.B037, setting=setting, value=value, least=least)
+            if value is not None and not least <= value <= most:
+                raise BergamotError(Errors.B037, setting=setting, value=value, rule=rule)
 
     @property
     def generation(self) -> str:

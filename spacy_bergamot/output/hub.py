@@ -30,7 +30,7 @@ def write_repository(package: Path, repo: str, output: Path) -> dict[str, Any]:
     output (Path): New folder.
     RETURNS (dict): The package's meta.json.
     RAISES (BergamotError): B220 if the folder is none of a package, B221 if it has no wheel of this
-        version, B222 for the name of the repository, B005, B006 or B112 if a file is not as the
+        version, B222 for the name of the repository, B006 or B112 if a file is not as the
         pipeline's list says, else as `atomic_folder`.
     """
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
@@ -92,8 +92,9 @@ def upload(folder: Path, repo: str, *, tag: str, public: bool) -> str:
     try:
         from huggingface_hub import HfApi
     except ImportError as reason:
-        facts = {"step": "Publishing", "packages": '"spacy_bergamot[hub]"', "reason": reason}
-        raise BergamotError(Errors.B109, **facts) from None
+        raise BergamotError(
+            Errors.B109, step="Publishing", packages='"spacy_bergamot[hub]"', reason=reason
+        ) from None
     hub = HfApi()
     try:
         address = hub.create_repo(repo, private=not public, exist_ok=True)

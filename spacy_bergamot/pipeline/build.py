@@ -70,7 +70,7 @@ def build_pipeline(
     vectors (str | Path | None): Folder that keeps the vectors, to go on after an interruption.
     RETURNS (Language): `nlp`, or the new pipeline.
     RAISES (BergamotError): B080 if neither folder nor `pooling` says the pooling, B086 for a
-        concept without a name, B090 for a name with a control character, B106 for a language that
+        concept without a name, B086 for a name with a control character, B014 for a language that
         spaCy has not, else as `find_lm`, `place_lm`, `require_engine` and `ConceptTable.open`.
     """
     require_engine(engine, settings)
@@ -98,7 +98,8 @@ def _blank(lang: str) -> Language:
     try:
         return spacy.blank(lang)
     except ImportError:
-        raise BergamotError(Errors.B106, value=lang) from None
+        choices = "codes that spaCy has, such as de; xx for any"
+        raise BergamotError(Errors.B014, what="language", value=lang, choices=choices) from None
 
 
 @contextmanager
@@ -137,17 +138,18 @@ def write_names(path: Path, names: Names, *, language: str) -> None:
 
     path (Path): The folder.
     language (str): Of all names, as in MRCONSO.RRF: ENG.
-    RAISES (BergamotError): B086 for a concept without a name, B090 for a name with a character that
+    RAISES (BergamotError): B086 for a concept without a name, or for a name with a character that
         no name has.
     """
     named = [(concept_id, _listed(names[concept_id])) for concept_id in sorted(names)]
     for concept_id, listed in named:
         if not listed:
-            raise BergamotError(Errors.B086, concept_id=concept_id)
+            raise BergamotError(Errors.B086, concept_id=concept_id, reason="has no name")
         for name in listed:
             if character := broken_character(name):
-                facts = {"name": name, "concept_id": concept_id, "character": character}
-                raise BergamotError(Errors.B090, **facts)
+                what = f"{character}, a control character or half of a surrogate pair"
+                reason = f"has a name, {name!r}, with {what}"
+                raise BergamotError(Errors.B086, concept_id=concept_id, reason=reason)
     rows: dict[str, list[tuple]] = {
         "concepts": [(concept_id, listed[0], None) for concept_id, listed in named],
         "aliases": [

@@ -189,7 +189,11 @@ class BergamotLinker(PartsPipe):
             `rerank` names, at a path: spacy_bergamot.Reranker.v1.
         """
         if encoder is None or index is None:
-            raise BergamotError(Errors.B032, name=self.name)
+            remedy = (
+                "Name them as in configs/linker.cfg, and give --paths.encoder and --paths.concepts."
+            )
+            what = "both encoder and index"
+            raise BergamotError(Errors.B032, name=self.name, what=what, remedy=remedy)
         bundles = {part: FileBundle.temporary() for part in NEEDED}
         encoder(bundles[ENCODER].path)
         index(bundles[INDEX].path, bundles[ENCODER].path)

@@ -106,4 +106,4 @@ def linker_of(nlp: "Language") -> "tuple[BergamotLinker, str]":
     for name, component in nlp.pipeline:
         if isinstance(component, BergamotLinker):
             return component, name
-    raise BergamotError(Errors.B047, components=", ".join(nlp.pipe_names))
+    raise BergamotError(Errors.B047, component=FACTORY, components=", ".join(nlp.pipe_names))

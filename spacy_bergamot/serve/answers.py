@@ -79,6 +79,8 @@ def linked(
 ) -> AsyncIterator[tuple[str | int | None, Any]]:
     """Return ids and answers of documents, in order; what is refused already is its own answer.
 
+    documents (Sequence): What is asked. options: What is wanted of all.
+    front (Front): The pipeline.
     RAISES (Refused): 422 for options that cannot be, 503 if nothing may wait any more.
     """
     kinds = {
@@ -102,7 +104,10 @@ def linked(
 
 
 def with_id(document_id: str | int | None, answer: Any) -> dict[str, Any]:
-    """Return a document's answer as plain values, or the error that stands at its place."""
+    """Return a document's answer as plain values, or the error that stands at its place.
+
+    document_id (str | int | None): What the client calls it. answer: Of `linked`.
+    """
     said = {} if document_id is None else {"id": document_id}
     if isinstance(answer, Refused):
         return said | answer.body()
@@ -112,7 +117,10 @@ def with_id(document_id: str | int | None, answer: Any) -> dict[str, Any]:
 
 
 def wrong_document(document: bodies.Document, front: Front, field: str) -> list[Wrong]:
-    """Return what is wrong with a document, by the beginning of its fields' names."""
+    """Return what is wrong with a document, by the beginning of its fields' names.
+
+    document: What is asked. front (Front): The pipeline. field (str): Before its fields' names.
+    """
     wrong = front.wrong_text(document.text, f"{field}text")
     wrong += front.vocabulary.wrong_language(document.language, f"{field}language")
     if len(document.mentions or ()) > front.limits.documents:

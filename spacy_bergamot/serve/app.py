@@ -34,6 +34,7 @@ def create_app(
 ) -> Gate:
     """Return the service of a pipeline, which nobody else may use from now on.
 
+    nlp (Language): The pipeline.
     limits (Limits | None): How much one request may ask for.
     keys, hosts: See `Gate`.
     medcat (bool): Add the routes of MedCATservice.

@@ -11,7 +11,11 @@ _CHILDREN = 200
 
 
 def concept(vocabulary: Vocabulary, concept_id: str) -> dict[str, Any]:
-    """Return all that is known of a concept. RAISES (Refused): 404 if there is none."""
+    """Return all that is known of a concept.
+
+    vocabulary (Vocabulary): Of the pipeline. concept_id (str): Of the concept.
+    RAISES (Refused): 404 if there is none.
+    """
     kb = vocabulary.kb
     found = kb.find(concept_id)
     if found is None:
@@ -46,6 +50,7 @@ def concept(vocabulary: Vocabulary, concept_id: str) -> dict[str, Any]:
 def coded(vocabulary: Vocabulary, source: str, code: str) -> dict[str, Any]:
     """Return the concepts that have a code in a vocabulary.
 
+    vocabulary (Vocabulary): Of the pipeline. source, code (str): The vocabulary and the code in it.
     RAISES (Refused): 422 if no concept has a code in it.
     """
     if wrong := vocabulary.wrong_source(source, "source"):
@@ -54,7 +59,11 @@ def coded(vocabulary: Vocabulary, source: str, code: str) -> dict[str, Any]:
 
 
 def search(vocabulary: Vocabulary, text: str, *, limit: int, similar: bool) -> dict[str, Any]:
-    """Return concepts by id or name. similar (bool): By 3-grams alone, not by beginning."""
+    """Return concepts by id or name.
+
+    vocabulary (Vocabulary): Of the pipeline. text (str): An id, a name or its beginning.
+    limit (int): Concepts at most. similar (bool): By 3-grams alone, not by beginning.
+    """
     kb = vocabulary.kb
     found = kb.similar(text, limit=limit) if similar else kb.complete(text, limit=limit)
     return {

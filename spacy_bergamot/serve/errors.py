@@ -7,18 +7,10 @@ __all__ = ["BergamotError", "Errors"]
 
 
 class Errors(errors.Errors):
-    """B160 to B163: the service. The codes of the package as well."""
+    """B161, B162: the service. The codes of the package as well."""
 
-    B160 = (
-        "The service needs packages that are not installed ({reason}). Try: "
-        'pip install "spacy_bergamot[serve]"'
-    )
     B161 = "{path} holds no key: {reason}. Write keys into it, one per line."
     B162 = (
         "Cannot listen at {host}, port {port}: {reason}. Choose another --port, or an address of "
         "this machine as --host."
-    )
-    B163 = (
-        "The MCP server needs packages that are not installed ({reason}). Try: "
-        'pip install "spacy_bergamot[mcp]"'
     )

@@ -80,7 +80,11 @@ class Front:
         return min(self.limits.characters, self.nlp.max_length)
 
     def wish(self, options: Options, *, given: bool = False) -> Wish:
-        """Return what a request's options want. RAISES (Refused): 422 for what cannot be."""
+        """Return what a request's options want.
+
+        options (Options): Of the request. given (bool): With mentions that it names.
+        RAISES (Refused): 422 for what cannot be.
+        """
         wish = Wish.of(options, given=given)
         wrong = self.vocabulary.wrong_filters(
             {
@@ -96,7 +100,10 @@ class Front:
         return wish
 
     def wrong_text(self, text: str, field: str) -> list[Wrong]:
-        """Return why a text cannot be linked."""
+        """Return why a text cannot be linked.
+
+        text (str): Of a document. field (str): Its name in the request.
+        """
         if len(text) > self.longest:
             return [Wrong(field, f"{len(text)} characters; {self.longest} are the most")]
         try:

@@ -40,7 +40,10 @@ logger = logging.getLogger("spacy_bergamot.serve")
 
 
 def make_server(front: Front) -> Server[Any]:
-    """Return the server of a pipeline's tools, for `run` and `make_app`."""
+    """Return the server of a pipeline's tools, for `run` and `make_app`.
+
+    front (Front): The pipeline.
+    """
 
     @asynccontextmanager
     async def lifespan(_server: Server[Any]) -> AsyncIterator[Front]:
@@ -77,6 +80,7 @@ def make_app(
 ) -> Gate:
     """Return the server as an ASGI application at /mcp.
 
+    server (Server): Of `make_server`. front (Front): The pipeline.
     keys, hosts: See `Gate`.
     """
     app = server.streamable_http_app(

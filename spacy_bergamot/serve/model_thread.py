@@ -41,7 +41,11 @@ class ModelThread:
         self._thread.start()
 
     def submit(self, kind: Hashable, items: Sequence[Any], *, size: int) -> "Future[list[Any]]":
-        """Return what will be the answers, one for each item: a value, or an exception."""
+        """Return what will be the answers, one for each item: a value, or an exception.
+
+        kind (Hashable): Items of one kind are run together. items (Sequence): What is asked.
+        size (int): Their characters.
+        """
         task = Task(kind, items, size)
         self._waiting.put(task)
         return task.answer

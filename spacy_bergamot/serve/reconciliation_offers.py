@@ -25,7 +25,10 @@ _LIMIT = {
 
 
 def manifest(front: Front, base: str, prefix: str) -> dict[str, Any]:
-    """Return the manifest of a service at a URL and a path of it."""
+    """Return the manifest of a service at a URL and a path of it.
+
+    front (Front): The pipeline. base, prefix (str): URL of the server, and the path.
+    """
     root = f"{base}{prefix}"
     suggest = {
         kind: {"service_url": root, "service_path": f"/suggest/{kind}"}
@@ -49,14 +52,20 @@ def manifest(front: Front, base: str, prefix: str) -> dict[str, Any]:
 
 
 def types(front: Front) -> dict[str, str]:
-    """Return the names of semantic groups and types."""
+    """Return the names of semantic groups and types.
+
+    front (Front): The pipeline.
+    """
     vocabulary = front.vocabulary
     groups = {one: _group_name(one) for one in vocabulary.groups}
     return groups | {one: type_name(front, one) for one in vocabulary.types}
 
 
 def properties(front: Front) -> dict[str, str]:
-    """Return the names of what a column can be filled with."""
+    """Return the names of what a column can be filled with.
+
+    front (Front): The pipeline.
+    """
     codes = {f"{CODES}{source}": f"{source} code" for source in front.vocabulary.code_sources}
     return _PROPERTIES | codes
 
@@ -66,5 +75,8 @@ def _group_name(group: str) -> str:
 
 
 def type_name(front: Front, tui: str) -> str:
-    """Return the name of a semantic type."""
+    """Return the name of a semantic type.
+
+    front (Front): The pipeline. tui (str): Of the type.
+    """
     return front.vocabulary.type_names.get(tui, tui)

@@ -15,7 +15,11 @@ _LAST_SECONDS = 30
 
 
 def read_keys(path: Path | None) -> list[str]:
-    """Return the keys in a file, one per line. RAISES (BergamotError): B161 if there is none."""
+    """Return the keys in a file, one per line.
+
+    path (Path | None): The file; None for no keys.
+    RAISES (BergamotError): B161 if there is none.
+    """
     if path is None:
         return []
     try:
@@ -29,7 +33,11 @@ def read_keys(path: Path | None) -> list[str]:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket at an address. RAISES (BergamotError): B162 if it cannot be had."""
+    """Return a socket at an address.
+
+    host (str), port (int): The address; port 0 for any that is free.
+    RAISES (BergamotError): B162 if it cannot be had.
+    """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
@@ -39,7 +47,10 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def make_server(app: Gate) -> uvicorn.Server:
-    """Return a server for `run`, whose logs have no text of a request and no query."""
+    """Return a server for `run`, whose logs have no text of a request and no query.
+
+    app (Gate): The application.
+    """
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -53,6 +64,9 @@ def make_server(app: Gate) -> uvicorn.Server:
 
 
 def serve(app: Gate, listening: socket.socket) -> None:
-    """Answer requests until the process gets SIGINT or SIGTERM, then finish those under way."""
+    """Answer requests until the process gets SIGINT or SIGTERM, then finish those under way.
+
+    app (Gate): The application. listening (socket.socket): Of `listen`.
+    """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     make_server(app).run(sockets=[listening])

@@ -67,7 +67,10 @@ class Failed(Exception):
 
 
 def place(error: BaseException) -> str:
-    """Say in which line of which file an exception was raised."""
+    """Say in which line of which file an exception was raised.
+
+    error (BaseException): What was raised.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "nowhere"
 
@@ -150,7 +153,10 @@ class Service:
 
 
 def is_nil(entity: Mapping[str, Any]) -> bool:
-    """Tell whether a mention has no concept."""
+    """Tell whether a mention has no concept.
+
+    entity (Mapping): A mention as the service returns it.
+    """
     return entity["kb_id"] in ("", NIL)
 
 

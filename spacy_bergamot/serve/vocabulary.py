@@ -50,19 +50,28 @@ class Vocabulary:
         }
 
     def named(self, concept_id: str) -> dict[str, Any]:
-        """Return name and semantic types of a concept; the id as name where it has none left."""
+        """Return name and semantic types of a concept; the id as name where it has none left.
+
+        concept_id (str): Of the concept.
+        """
         name, types = self.kb.name_and_types(concept_id) or (concept_id, [])
         return {"name": name, "types": types}
 
     def wrong_language(self, code: str | None, field: str) -> list[Wrong]:
-        """Return what is wrong with a text's language: any that is known will do."""
+        """Return what is wrong with a text's language: any that is known will do.
+
+        code (str | None): As the request has it. field (str): Its name in the request.
+        """
         known = {*map(lat, self.languages), *LANGUAGES.values()} - {*NO_LANGUAGE}
         if code is None or lat(code) in known:
             return []
         return [Wrong(field, f"unknown language; known are {_shown(map(iso, self.languages))}")]
 
     def wrong_source(self, source: str, field: str) -> list[Wrong]:
-        """Return what is wrong with a vocabulary that codes are asked of."""
+        """Return what is wrong with a vocabulary that codes are asked of.
+
+        source (str): As the request has it. field (str): Its name in the request.
+        """
         if source in self.code_sources:
             return []
         known = ", ".join(self.code_sources[:_SHOWN]) or "none"

@@ -47,7 +47,10 @@ class Wish:
 
     @classmethod
     def of(cls, options: Options, *, given: bool = False) -> "Wish":
-        """Return what the options of a request say; equal wishes share what is made for them."""
+        """Return what the options of a request say; equal wishes share what is made for them.
+
+        options (Options): Of the request. given (bool): With mentions that it names.
+        """
         said: dict[str, Any] = {field.name: getattr(options, field.name) for field in _OPTIONS}
         for name, value in said.items():
             if isinstance(value, list):

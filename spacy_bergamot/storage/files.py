@@ -18,6 +18,7 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.storage.preflight import free_disk
 
 MANIFEST = "manifest.json"
+NOT_OURS = "exists and was not written by spacy_bergamot"
 _CHUNK = 1 << 18
 _HERE = f"@{platform.node()}.part"
 _REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
@@ -66,7 +67,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     """
     path = Path(path)
     if path.exists() and not _is_ours(path):
-        raise BergamotError(Errors.B008, path=path)
+        raise BergamotError(Errors.B101, path=path, reason=NOT_OURS)
     with explained_write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(path)
@@ -84,6 +85,16 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
         if lock is not None:
             os.close(lock)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text, whole or not at all.
+
+    path (Path): The file. text (str): Written as UTF-8.
+    RAISES (BergamotError): B007 if the disk is full or refuses.
+    """
+    with atomic_file(path) as temporary:
+        temporary.write_text(text, encoding="utf8", newline="\n")
 
 
 @contextmanager

@@ -24,6 +24,7 @@ Fields = Mapping[str, type]
 _HEAD: Fields = {"kind": str, "format_version": int, "files": dict}
 _OWN = "manifest_sha256"
 _LONGEST = 255
+_CHECKSUM = "it does not match its checksum, so it was changed"
 
 
 def write_manifest(folder: Path, *, kind: str, version: int, **fields: Any) -> dict[str, Any]:
@@ -71,7 +72,7 @@ def read_manifest(
     folder (Path): The folder that it lists.
     fields (dict[str, type] | None): What it must have beside its head.
     checksums (bool): Compare SHA-256 too; sizes are always compared.
-    RAISES (BergamotError): B001 to B006, B110 and B111, naming the file.
+    RAISES (BergamotError): B001 to B006 and B110, naming the file.
     """
     with checked_manifest(
         folder, kind=kind, version=version, fields=fields, checksums=checksums
@@ -118,7 +119,7 @@ def checked_manifest(
         finally:
             for name, digest in zip(names, digests, strict=True):
                 if digest != files[name]["sha256"]:
-                    raise BergamotError(Errors.B006, path=folder / name)
+                    raise BergamotError(Errors.B006, path=folder / name, reason=_CHECKSUM)
 
 
 def differences(folder: Path, *, kind: str | None = None, version: int | None = None) -> list[str]:
@@ -134,7 +135,7 @@ def differences(folder: Path, *, kind: str | None = None, version: int | None = 
         try:
             _check_size(folder, name, entry["bytes"])
             if sha256(folder / name) != entry["sha256"]:
-                raise BergamotError(Errors.B006, path=folder / name)
+                raise BergamotError(Errors.B006, path=folder / name, reason=_CHECKSUM)
         except BergamotError as error:
             found.append(str(error))
     more = [name for name in listed(folder) if name not in files]
@@ -170,7 +171,7 @@ def _parsed(
         raise BergamotError(Errors.B004, path=folder, found=number, expected=version, writer=writer)
     # One that was written without it is taken as it is.
     if _OWN in manifest and manifest[_OWN] != _own_checksum(manifest):
-        raise BergamotError(Errors.B111, path=path)
+        raise BergamotError(Errors.B006, path=path, reason=_CHECKSUM)
     try:
         _check_types(manifest, fields or {})
     except TypeError as reason:
@@ -217,7 +218,8 @@ def _check_size(folder: Path, name: str, expected: int) -> None:
         raise BergamotError(Errors.B001, path=path, remedy=remedy)
     size = path.stat().st_size
     if size != expected:
-        raise BergamotError(Errors.B005, path=path, found=size, expected=expected)
+        reason = f"it has {size} bytes where its manifest says {expected}"
+        raise BergamotError(Errors.B006, path=path, reason=reason)
 
 
 def _own_checksum(manifest: Mapping[str, Any]) -> str:

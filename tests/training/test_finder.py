@@ -163,7 +163,7 @@ def test_silver_and_training_by_command(trained, lm, tmp_path):
     without.add_pipe("sentencizer")
     without.to_disk(tmp_path / "without")
     command = ("silver", tmp_path / "without", tmp_path / "texts.jsonl", "--output", silver)
-    assert "T311" in run(*command, status=1)
+    assert "B047" in run(*command, status=1)
 
     DocBin(docs=gold()).to_disk(tmp_path / "gold.spacy")
     output = run(

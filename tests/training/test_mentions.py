@@ -66,7 +66,7 @@ def test_a_docbin_is_what_a_reranker_learns_from(nlp: Language, tmp_path: Path):
 def test_a_pipeline_without_a_dictionary_is_refused(nlp: Language, tmp_path: Path):
     nlp.to_disk(tmp_path / "whole")
     bare = spacy.load(tmp_path / "whole", exclude=["bergamot_mentions"])
-    with pytest.raises(BergamotError, match=r"T291.*bergamot_linker"):
+    with pytest.raises(BergamotError, match=r"B047.*bergamot_linker"):
         run(bare, tmp_path, tmp_path / "x.spacy")
     assert not (tmp_path / "x.spacy").exists()
 
@@ -75,5 +75,5 @@ def test_a_knowledge_base_without_definitions_is_refused(tmp_path: Path):
     lm = write_lm(tmp_path / "lm")
     names = {"C1": ["cold", "common cold"], "C2": ["cold"]}
     bare = build_pipeline(lm=lm, concepts=names, pooling="cls", engine="exact", lang="en")
-    with pytest.raises(BergamotError, match="T289"):
+    with pytest.raises(BergamotError, match="T296"):
         run(bare, tmp_path, tmp_path / "x.spacy")

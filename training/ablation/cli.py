@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_bergamot.storage.files import atomic_file
+from spacy_bergamot.storage.files import write_text
 from training.ablation.dictionary import cut_dictionary
 from training.ablation.figures import render, summarize, system_name
 from training.ablation.runs import TrainingRun, plan, train_all
@@ -60,8 +60,7 @@ def ablation_cli(
         "summary.json": json.dumps(summary, indent=1),
         "summary.md": text,
     }.items():
-        with atomic_file(output / name) as path:
-            path.write_text(content + "\n", encoding="utf8")
+        write_text(output / name, content + "\n")
     typer.echo(text)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from confection import Config
 
-from spacy_bergamot.storage.files import MANIFEST, atomic_file
+from spacy_bergamot.storage.files import MANIFEST, write_text
 from spacy_bergamot.storage.preflight import cores
 from training.errors import BergamotError, Errors
 
@@ -42,7 +42,7 @@ class TrainingRun:
 def plan(variants: Mapping[str, Config], seeds: int, folder: Path) -> list[TrainingRun]:
     """Write the config of every run; each can be trained by hand with `python -m training train`.
 
-    RAISES (BergamotError): T171 if a folder has a run of another config.
+    RAISES (BergamotError): B040 if a folder has a run of another config.
     """
     runs = []
     for seed in range(seeds):
@@ -53,15 +53,14 @@ def plan(variants: Mapping[str, Config], seeds: int, folder: Path) -> list[Train
             made["paths"]["output"] = str(run.folder / "model")
             path, text = run.folder / "config.cfg", made.to_str()
             if path.is_file() and path.read_text(encoding="utf8") != text:
-                raise BergamotError(Errors.T171, path=path)
-            with atomic_file(path) as temporary:
-                temporary.write_text(text, encoding="utf8")
+                raise BergamotError(Errors.B040, path=path, what="a run with another config")
+            write_text(path, text)
             runs.append(run)
     return runs
 
 
 def train_all(runs: list[TrainingRun], *, processes: int, gpu_id: int) -> None:
-    """Train the runs that are not trained yet. RAISES (BergamotError): T172, with the log's end."""
+    """Train the runs that are not trained yet. RAISES (BergamotError): T284, with the log's end."""
     from tqdm import tqdm
 
     waiting = [run for run in runs if not (run.lm / MANIFEST).is_file()]
@@ -81,4 +80,6 @@ def _train(run: TrainingRun, gpu_id: int, threads: int) -> None:
         done = subprocess.run(command, stdout=stream, stderr=stream, env=environment, check=False)
     if done.returncode:
         end = "\n".join(log.read_text(encoding="utf8").splitlines()[-_LINES:])
-        raise BergamotError(Errors.T172, path=log, status=done.returncode, end=end)
+        raise BergamotError(
+            Errors.T284, command="training train", status=done.returncode, end=f"{log} says:\n{end}"
+        )

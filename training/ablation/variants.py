@@ -50,9 +50,10 @@ VARIANTS: dict[str, Callable[[Config], None]] = {
 
 
 def variant(config: Config, name: str) -> Config:
-    """Return a copy of a config as a variant. RAISES (BergamotError): T170 for an unknown name."""
+    """Return a copy of a config as a variant. RAISES (BergamotError): B014 for an unknown name."""
     if name not in VARIANTS:
-        raise BergamotError(Errors.T170, value=name, choices=", ".join(VARIANTS))
+        choices = ", ".join(VARIANTS)
+        raise BergamotError(Errors.B014, what="variant", value=name, choices=choices)
     changed = config.copy()
     VARIANTS[name](changed)
     return changed
@@ -65,7 +66,7 @@ def chosen(
 
     names (list[str]): All where empty, but for other training sets.
     training_sets (Mapping[str, Path]): The config with other training sets, by the name to give.
-    RAISES (BergamotError): T170 for an unknown variant, T173 for a training set with a variant's
+    RAISES (BergamotError): B014 for an unknown variant, T173 for a training set with a variant's
         name.
     """
     wanted = names or ([] if training_sets else list(VARIANTS))

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_bergamot.storage.files import atomic_file
+from spacy_bergamot.storage.files import write_text
 from training.benchmark.beside import beside, render
 
 
@@ -29,7 +29,6 @@ def benchmark_cli(
     settings = read_config(config, parse_overrides(context.args))
     report: dict[str, Any] = {"benchmark": config.stem, **run_benchmark(settings)}
     report["published"] = beside(report, release=settings["evaluate"]["release"])
-    with atomic_file(Path(settings["paths"]["output"]) / "metrics.json") as path:
-        text = json.dumps(report, indent=1, ensure_ascii=False)
-        path.write_text(text + "\n", encoding="utf8")
+    text = json.dumps(report, indent=1, ensure_ascii=False)
+    write_text(Path(settings["paths"]["output"]) / "metrics.json", text + "\n")
     typer.echo(render(report))

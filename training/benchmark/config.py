@@ -19,7 +19,7 @@ def read_config(path: Path, overrides: dict[str, Any]) -> Config:
 
     path (Path): The config.
     overrides (dict[str, Any]): Settings by their dotted names.
-    RAISES (BergamotError): T156 for an unreadable file, T280 for a setting that the base lacks,
+    RAISES (BergamotError): T156 for an unreadable file, B014 for a setting that the base lacks,
         T292 for one that is missing.
     """
     try:
@@ -54,6 +54,6 @@ def _check(made: dict[str, Any], base: dict[str, Any], path: Path, at: str = "")
         name = f"{at}.{key}".lstrip(".")
         if key not in base:
             choices = ", ".join(base)
-            raise BergamotError(Errors.T280, path=path, name=name, choices=choices)
+            raise BergamotError(Errors.B014, what=f"setting of {path}", value=name, choices=choices)
         if isinstance(base[key], dict) and isinstance(value, dict) and name not in _OPEN:
             _check(value, base[key], path, name)

@@ -37,7 +37,7 @@ def read_part(settings: dict[str, Any], root: Path, part: str, table: ConceptTab
 
     settings, root, part: As of `part_path`.
     table (ConceptTable): Whose ids the gold ids are mapped to.
-    RAISES (BergamotError): T283 if no mention is left, else as reading and mapping do.
+    RAISES (BergamotError): T296 if no mention is left, else as reading and mapping do.
     """
     path = part_path(settings, root, part)
     if (path / "mentions.arrow").is_file():
@@ -55,7 +55,9 @@ def read_part(settings: dict[str, Any], root: Path, part: str, table: ConceptTab
         lambda label: not labels or not labels.isdisjoint(label.split(",")),
     )
     if not corpus.mentions.num_rows:
-        raise BergamotError(Errors.T283, path=path, globs=", ".join([*globs, *wanted, *labels]))
+        what = f"mention of {', '.join([*globs, *wanted, *labels])}"
+        remedy = "Correct sets, parts and labels of the corpus."
+        raise BergamotError(Errors.T296, path=path, what=what, remedy=remedy)
     codes, mrcui = (Path(settings[key]) if settings[key] else None for key in ("codes", "mrcui"))
     vocabulary = settings["vocabulary"]
     return map_concepts(corpus, table, vocabulary=vocabulary, codes=codes, mrcui=mrcui)[0]

@@ -21,7 +21,7 @@ from training.benchmark.ranking import link_scores, queries_of, ranked_of, reran
 from training.benchmark.steps import Steps
 from training.corpora.schema import Corpus
 from training.errors import BergamotError, Errors
-from training.evaluate.metrics import GOLDS
+from training.evaluate.metrics import COUNTING, GOLDS
 from training.evaluate.results import Choices, Results, write
 from training.rerank.ask import ask
 from training.rerank.candidates import Asked
@@ -40,7 +40,7 @@ def run_benchmark(config: Config) -> dict[str, Any]:
 
     RETURNS (dict): "figures", as `Results.figures`; "links", precision, recall and F1 of the first
         candidates, by system and set; "done", the steps that were run.
-    RAISES (BergamotError): T141 for how golds count, T282 for a missing corpus, else as its steps.
+    RAISES (BergamotError): B014 for how golds count, T282 for a missing corpus, else as its steps.
     """
     return _Benchmark(config).run()
 
@@ -56,7 +56,7 @@ class _Benchmark:
         counted = [name for name in GOLDS if name != "annotated"]  # candidates do not say that
         if self.golds not in counted:
             choices = ", ".join(counted)
-            raise BergamotError(Errors.T141, value=self.golds, choices=choices)
+            raise BergamotError(Errors.B014, what=COUNTING, value=self.golds, choices=choices)
 
     def run(self) -> dict[str, Any]:
         corpus = self.config["corpus"]

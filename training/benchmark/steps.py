@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_bergamot import __version__
-from spacy_bergamot.storage.files import atomic_file
+from spacy_bergamot.storage.files import write_text
 from training.errors import BergamotError, Errors
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class Steps:
         name (str): Of the step and of its file or folder.
         make (Callable): Takes the path, and writes it whole or not at all.
         inputs: What it depends on, as plain values or paths; an earlier step as its path.
-        RAISES (BergamotError): T281 if there is something that no step made.
+        RAISES (BergamotError): B101 if there is something that no step made.
         """
         target = self.folder / name
         stamp = target.with_name(f"{name}.inputs.json")
@@ -41,7 +41,8 @@ class Steps:
         self.marks[name] = mark
         if target.exists():
             if not stamp.is_file():
-                raise BergamotError(Errors.T281, path=target)
+                reason = "is there, and no benchmark made it"
+                raise BergamotError(Errors.B101, path=target, reason=reason)
             if json.loads(stamp.read_text("utf8")).get("mark") == mark:
                 logger.info("%s: as it was made", target)
                 return target
@@ -69,8 +70,7 @@ class Steps:
         return [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
 
     def _write(self, stamp: Path, content: dict[str, str]) -> None:
-        with atomic_file(stamp) as path:
-            path.write_text(json.dumps(content) + "\n", encoding="utf8")
+        write_text(stamp, json.dumps(content) + "\n")
 
 
 def _remove(path: Path) -> None:

@@ -64,7 +64,7 @@ def training_facts(lm: Path, *, expected: str, pipeline: Path) -> dict[str, Any]
 
     lm (Path): The model that the run exported, such as models/train/lm.
     expected (str): The fingerprint of the pipeline's model.
-    RAISES (BergamotError): T502 if it is another model, T147 for a broken history.
+    RAISES (BergamotError): T502 if it is another model, B002 for a broken history.
     """
     if fingerprint(lm) != expected:
         what = "language model"
@@ -112,4 +112,6 @@ def _of_history(path: Path) -> dict[str, Any]:
             return {"steps": int(best["step"]), "validation_recall@1": round(best[METRIC] / 100, 4)}
         return {"steps": int(entries[-1]["step"])} if entries else {}
     except (ValueError, KeyError, TypeError) as reason:
-        raise BergamotError(Errors.T147, path=path, reason=reason) from None
+        raise BergamotError(
+            Errors.B002, path=path, what="history.json of a run", reason=reason
+        ) from None

@@ -11,20 +11,21 @@ BY_HEART = 95.0
 """Percent of the mentions that a pipeline has as names, from which its recall says little."""
 
 _KS = (1, 5)
+_FIGURES = "the figures that `python -m training evaluate` writes"
 
 
 def read_recall(path: Path, *, lm: str, index: str) -> dict[str, Any]:
     """Read the JSON of an evaluation; see `recall_facts`.
 
-    RAISES (BergamotError): T503 if it is none.
+    RAISES (BergamotError): B002 if it is none.
     """
     try:
         figures = json.loads(path.read_text(encoding="utf8"))
         return recall_facts(figures, lm=lm, index=index)
     except (KeyError, TypeError, AttributeError) as reason:
-        raise BergamotError(Errors.T503, path=path, reason=f"{reason!r}") from None
+        raise BergamotError(Errors.B002, path=path, what=_FIGURES, reason=f"{reason!r}") from None
     except (OSError, ValueError) as reason:
-        raise BergamotError(Errors.T503, path=path, reason=reason) from None
+        raise BergamotError(Errors.B002, path=path, what=_FIGURES, reason=reason) from None
 
 
 def recall_facts(figures: dict[str, Any], *, lm: str, index: str) -> dict[str, Any]:

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spacy_bergamot import __version__
-from spacy_bergamot.errors import Errors as PackageErrors
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.pipeline.pipeline_files import list_files
-from spacy_bergamot.storage.files import MANIFEST, atomic_file
+from spacy_bergamot.storage.files import MANIFEST, NOT_OURS, write_text
 from training.card.knowledge import knowledge_facts
 from training.card.limits import limits_of, settings_facts
 from training.card.meta import complete
@@ -53,8 +52,8 @@ def make_card(
     speed (bool): Time mentions.
     RETURNS (dict): The facts, as in the entry `bergamot` of meta.json.
     RAISES (BergamotError): T501 if the folder is no pipeline, B047 if it has no linker, T502 for
-        a language model or knowledge base of another pipeline, T503 for a file without figures,
-        T504 for a name or version that spaCy refuses, B046 if spaCy cannot load it, B008 for a
+        a language model or knowledge base of another pipeline, B002 for a file without figures,
+        T504 for a name or version that spaCy refuses, B046 if spaCy cannot load it, B101 for a
         README.md or LICENSES_SOURCES of another hand.
     """
     meta = read_meta(pipeline)
@@ -67,9 +66,9 @@ def make_card(
     completed = complete(
         meta, facts, name=name, version=version, factories=factories, path=pipeline
     )
-    _write(pipeline / README, readme(completed, facts))
-    _write(pipeline / LICENCES, licences(facts))
-    _write(pipeline / META, json.dumps(completed, ensure_ascii=False, indent=2) + "\n")
+    write_text(pipeline / README, readme(completed, facts))
+    write_text(pipeline / LICENCES, licences(facts))
+    write_text(pipeline / META, json.dumps(completed, ensure_ascii=False, indent=2) + "\n")
     list_files(pipeline)
     return facts
 
@@ -195,11 +194,6 @@ def _size(path: Path) -> int:
 
 
 def _check_free(path: Path, mark: str) -> None:
-    """Raise B008 if there is a file that no card wrote."""
+    """Raise B101 if there is a file that no card wrote."""
     if path.is_file() and not path.read_text(encoding="utf8", errors="replace").startswith(mark):
-        raise BergamotError(PackageErrors.B008, path=path)
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_file(path) as temporary:
-        temporary.write_text(text, encoding="utf8", newline="\n")
+        raise BergamotError(Errors.B101, path=path, reason=NOT_OURS)

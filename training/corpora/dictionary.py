@@ -10,21 +10,22 @@ import pyarrow as pa
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb.schemas import SCHEMAS
-from spacy_bergamot.kb_import.lines import numbered_lines
 from spacy_bergamot.text import normalize
+from spacy_bergamot.text_files import numbered_lines
 from training.errors import BergamotError, Errors
 
 
 def read_dictionary(path: Path) -> list[tuple[str, str]]:
     """Read `CUI||name` lines as (concept ids joined by |, name).
 
-    RAISES (BergamotError): T301 for a missing file, T302 naming the first malformed line.
+    RAISES (BergamotError): B001 for a missing file, B057 naming the first malformed line.
     """
     entries = []
     for number, line in numbered_lines(path):
         concept_ids, bars, name = line.partition("||")
         if not bars or not concept_ids or not name.strip():
-            raise BergamotError(Errors.T302, path=path, line=number, text=line[:80])
+            reason = f"no CUI||name line: {line[:80]}"
+            raise BergamotError(Errors.B057, path=path, line=number, reason=reason)
         entries.append((concept_ids, name))
     return entries
 

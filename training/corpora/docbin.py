@@ -20,7 +20,7 @@ def sniff(path: Path, head: str) -> bool:
 def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
     """Read DocBins; concepts are the spans' kb_id, several joined by | (any) or + (together).
 
-    RAISES (BergamotError): T129 for a file that is no DocBin.
+    RAISES (BergamotError): B002 for a file that is no DocBin.
     """
     import spacy
     from spacy.tokens import DocBin
@@ -30,7 +30,7 @@ def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
             docs = list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
         except Exception as reason:  # msgpack, zlib and spaCy each raise their own
             raise BergamotError(
-                Errors.T129, path=path, what="spaCy's DocBin", reason=reason
+                Errors.B002, path=path, what="spaCy's DocBin", reason=reason
             ) from None
         for number, doc in enumerate(docs, start=1):
             document = doc.user_data.get("document", f"{path.stem}-{number}")

@@ -26,16 +26,15 @@ def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
 
     The language is the attribute `lang`, or that of a name such as Medline_GSC_de_man.xml.
 
-    RAISES (BergamotError): T127 naming the line that is no XML.
+    RAISES (BergamotError): B057 naming the line that is no XML.
     """
     for path in files:
         try:
             corpus = fromstring(read_text(path))
         except ParseError as reason:
             line = reason.position[0]
-            raise BergamotError(
-                Errors.T127, path=path, line=line, what="XML", reason=reason
-            ) from None
+            said = f"no XML: {reason}"
+            raise BergamotError(Errors.B057, path=path, line=line, reason=said) from None
         name = _NAME.search(path.name)
         code = (corpus.get("lang") or (name[1] if name else "")).lower()
         for unit in corpus.iter("unit"):

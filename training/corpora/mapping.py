@@ -142,14 +142,14 @@ def _parts(value: str, vocabulary: str) -> tuple[str, str]:
 def read_successors(mrcui: Path, followed: tuple[str, ...]) -> Successors:
     """Return CUI1 to REL to CUI2 of the relations that are followed; deleted ones have none.
 
-    RAISES (BergamotError): T127 for a line with too few fields.
+    RAISES (BergamotError): B057 for a line with too few fields.
     """
     found: Successors = {}
     for number, line in numbered(mrcui):
         fields = line.split("|")
         if len(fields) < 6:
-            reason = f"{len(fields)} fields where 6 belong"
-            raise BergamotError(Errors.T127, path=mrcui, line=number, what="MRCUI", reason=reason)
+            reason = f"no row of MRCUI: {len(fields)} fields where 6 belong"
+            raise BergamotError(Errors.B057, path=mrcui, line=number, reason=reason)
         retired, _, rel, _, _, successor = fields[:6]
         by_rel = found.setdefault(retired, {})
         if rel in followed and successor:

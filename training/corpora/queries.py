@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spacy_bergamot.kb_import.lines import numbered_lines
 from spacy_bergamot.languages import NAMES
+from spacy_bergamot.text_files import numbered_lines
 from training.corpora.registry import read_corpus
 from training.corpora.schema import DOCUMENTS, MENTIONS, Corpus, GoldMention
 from training.corpora.term_lists import parse_line
@@ -31,7 +31,7 @@ def read_queries(path: Path, *, nil: bool = False) -> list[Corpus]:
     """Read one set: a `.txt`, a `.jsonl` of gold sentences, a `.concept` folder or a corpus.
 
     nil (bool): Keep mentions that are annotated as NIL; otherwise they are skipped and counted.
-    RAISES (BergamotError): T303 for a folder without any of them, T301 and T304 for a file that
+    RAISES (BergamotError): T296 for a folder without any of them, B001 and B049 for a file that
         cannot be read, and as `read_corpus` and `Corpus.open` do.
     """
     corpora = _read_folder(path) if path.is_dir() else _read_file(path)
@@ -58,7 +58,8 @@ def _read_folder(path: Path) -> list[Corpus]:
         return [read_corpus(path, "concept")]
     files = sorted(path.glob("*.txt"))
     if not files:
-        raise BergamotError(Errors.T303, path=path)
+        remedy = "Give a folder of gold annotations."
+        raise BergamotError(Errors.T296, path=path, what=".concept or .txt file", remedy=remedy)
     return [_read_lines(file) for file in files]
 
 

@@ -16,7 +16,7 @@ _WRONG = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 def json_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield place and record of JSON lines, or of a `.json` with a list of records.
 
-    RAISES (BergamotError): T127 naming the line that is no JSON object.
+    RAISES (BergamotError): B057 naming the line that is no JSON object.
     """
     if path.suffix == ".json":
         text = read_text(path).removeprefix("\ufeff")
@@ -31,14 +31,14 @@ def _parsed(path: Path, text: str, line: int) -> Any:
     try:
         return parsed(text, line)
     except Malformed as reason:
-        raise BergamotError(
-            Errors.T127, path=path, line=reason.line, what="JSON", reason=reason
-        ) from None
+        said = f"no JSON: {reason}"
+        raise BergamotError(Errors.B057, path=path, line=reason.line, reason=said) from None
 
 
 def _object(path: Path, line: int, record: Any) -> dict[str, Any]:
     if not isinstance(record, dict):
-        raise BergamotError(Errors.T127, path=path, line=line, what="JSON object", reason=record)
+        said = f"no JSON object: {record}"
+        raise BergamotError(Errors.B057, path=path, line=line, reason=said)
     return record
 
 

@@ -61,15 +61,16 @@ def read_corpus(path: Path | str, form: str | None = None, language: str = "") -
     form (str | None): Name in FORMS; found out from suffix and content where not given.
     language (str): Of what does not say its own: ENG or en, and so on. Where not given, the one of
         the format's corpora.
-    RAISES (BergamotError): T120 and T121 for a file that cannot be read, T122 for an unknown form,
-        T123 and T124 if none or several fit, T125 for an unknown language, T127 to T129 for a
+    RAISES (BergamotError): T102 and B049 for a file that cannot be read, B014 for an unknown form,
+        T123 and T124 if none or several fit, B014 for an unknown language, B057 or B002 for a
         broken file.
     """
     path = Path(path)
     if form is not None and form not in FORMS:
-        raise BergamotError(Errors.T122, form=form, choices=", ".join(FORMS))
+        choices = ", ".join(FORMS)
+        raise BergamotError(Errors.B014, what="form of corpus", value=form, choices=choices)
     if not path.exists():
-        raise BergamotError(Errors.T120, path=path, reason="it does not exist")
+        raise BergamotError(Errors.T102, path=path, reason="it does not exist")
     form, files = _chosen(path, form)
     builder = CorpusBuilder(
         path.name.partition(".")[0], lat(language) if language else FORMS[form].language
@@ -79,11 +80,11 @@ def read_corpus(path: Path | str, form: str | None = None, language: str = "") -
 
 
 def lat(language: str) -> str:
-    """Return a language's code as MRCONSO.RRF has it. RAISES (BergamotError): T125."""
+    """Return a language's code as MRCONSO.RRF has it. RAISES (BergamotError): B014."""
     code = LANGUAGES.get(language.lower(), language.upper())
     if code not in LANGUAGES.values():
-        choices = ", ".join(sorted(set(LANGUAGES.values())))
-        raise BergamotError(Errors.T125, language=language, choices=choices)
+        choices = f"{', '.join(sorted(set(LANGUAGES.values())))}, or its ISO 639-1 code"
+        raise BergamotError(Errors.B014, what="language", value=language, choices=choices)
     return code
 
 

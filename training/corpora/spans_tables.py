@@ -125,7 +125,7 @@ def read_bionne(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
 
     A document's language is the end of its id, such as 25823273_ru.
 
-    RAISES (BergamotError): T127 if a `.json` is no list of records.
+    RAISES (BergamotError): B057 if a `.json` is no list of records.
     """
     needed = ("document_id", "text", "entity_type", "spans", "UMLS_CUI")
     texts = Texts(root, builder)

@@ -17,7 +17,7 @@ def select_documents(corpus: Corpus, path: Path) -> Corpus:
     corpus (Corpus): All of them.
     path (Path): The list, such as corpus_pubtator_pmids_trng.txt of MedMentions: one id per line; a
         document in folders is also known by the last part of its name.
-    RAISES (BergamotError): T130 if the corpus has none of them, T120 and T121 for a file that
+    RAISES (BergamotError): T130 if the corpus has none of them, T102 and B049 for a file that
         cannot be read.
     """
     ids = {line.strip() for _, line in numbered(path)}

@@ -17,21 +17,22 @@ _ENDING = re.compile(r"\d_([a-z]{2})(?![a-z])")
 def read_text(path: Path, *, fallback: str | None = None) -> str:
     """Return a file's text, in UTF-8 or else in the encoding `fallback`.
 
-    RAISES (BergamotError): T120 for a file that cannot be read, T121 naming the first line that
+    RAISES (BergamotError): T102 for a file that cannot be read, B049 naming the first line that
         is not UTF-8, T238 for one that unpacks to too much.
     """
     try:
         with unpacked(path) as stream:
             data = stream.read()
     except BROKEN as reason:
-        raise BergamotError(Errors.T120, path=path, reason=reason) from None
+        raise BergamotError(Errors.T102, path=path, reason=reason) from None
     try:
         return data.decode("utf8")
     except UnicodeDecodeError as reason:
         if fallback is not None:
             return data.decode(fallback)
         line = data.count(b"\n", 0, reason.start) + 1
-        raise BergamotError(Errors.T121, path=path, line=line, byte=data[reason.start]) from None
+        where, byte = f"{path}:{line}", f"byte 0x{data[reason.start]:02x}"
+        raise BergamotError(Errors.B049, path=where, reason=byte) from None
 
 
 def numbered(path: Path, *, fallback: str | None = None) -> Iterator[tuple[int, str]]:

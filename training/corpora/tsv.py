@@ -15,7 +15,7 @@ def rows(
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield place and fields by column; a row with another number of fields is counted.
 
-    RAISES (BergamotError): T127 naming the line where a quoted field has no end, T128 if a needed
+    RAISES (BergamotError): B057 naming the line where a quoted field has no end, T128 if a needed
         column is missing.
     """
     columns: list[str] = []
@@ -35,9 +35,8 @@ def rows(
             else:
                 yield place, dict(zip(columns, fields, strict=True))
     except csv.Error as reason:
-        raise BergamotError(
-            Errors.T127, path=path, line=table.line_num, what="table", reason=reason
-        ) from None
+        said = f"no table: {reason}"
+        raise BergamotError(Errors.B057, path=path, line=table.line_num, reason=said) from None
 
 
 def _text(path: Path) -> io.StringIO:

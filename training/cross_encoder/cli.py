@@ -8,14 +8,12 @@ import typer
 
 from spacy_bergamot.encoder.multilingual_e5 import MULTILINGUAL
 from training.cross_encoder.recipe import Recipe
+from training.options import DevShare, Epochs, GoldDocuments, GpuId, LearnRate, Narrow, Pipeline
 
 
 def cross_encoder_cli(
-    pipeline: Annotated[str, typer.Argument(help="spaCy pipeline with a bergamot_linker")],
-    corpus: Annotated[
-        Path,
-        typer.Argument(help="Gold documents: .spacy with kb ids, or a form of `training corpus`"),
-    ],
+    pipeline: Pipeline,
+    corpus: GoldDocuments,
     output: Annotated[Path, typer.Argument(help="Folder; OUTPUT/cross-encoder is made")],
     lm: Annotated[
         str, typer.Option(help="Language model that it begins from: a folder, or a name of `base`")
@@ -37,21 +35,17 @@ def cross_encoder_cli(
     remove_concepts: Annotated[
         float, typer.Option(help="Share of the gold concepts to hide as well, which teaches NIL")
     ] = 0.0,
-    dev: Annotated[
-        float, typer.Option(help="Share of the documents to choose and report by")
-    ] = Recipe.dev,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the mentions")] = Recipe.epochs,
+    dev: DevShare = Recipe.dev,
+    epochs: Epochs = Recipe.epochs,
     batch_mentions: Annotated[
         int, typer.Option(min=1, help="Mentions per step")
     ] = Recipe.batch_mentions,
-    learn_rate: Annotated[float, typer.Option(help="At its highest")] = Recipe.learn_rate,
-    precision: Annotated[
-        str, typer.Option(help="fp32, or bf16 where a processor has it")
-    ] = Recipe.precision,
+    learn_rate: LearnRate = Recipe.learn_rate,
+    precision: Narrow = Recipe.precision,
     seed: Annotated[
         int, typer.Option(help="Of order, dropout, head and hidden concepts")
     ] = Recipe.seed,
-    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="GPU number, -1 for CPU")] = -1,
+    gpu_id: GpuId = -1,
 ) -> None:
     """Learn to read a mention in its context together with each of its candidates.
 
@@ -59,10 +53,10 @@ def cross_encoder_cli(
     command goes on behind the last checkpoint of an interrupted run. `python -m spacy bergamot
     rerank` then puts OUTPUT/cross-encoder into the pipeline.
     """
-    from spacy_bergamot.pipeline.pipelines import find_pipeline, load_pipeline
+    from spacy_bergamot.pipeline.pipelines import find_pipeline, linker_of, load_pipeline
     from training.bergamot.cli import device_of
     from training.cross_encoder.train import FOLDER, train_cross_encoder
-    from training.rerank.ask import ask, linker_of, read_documents
+    from training.rerank.ask import ask, read_documents
 
     recipe = Recipe(
         epochs=epochs,
@@ -79,7 +73,7 @@ def cross_encoder_cli(
     )
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     find_pipeline(pipeline)
-    linker = linker_of(load_pipeline(pipeline), pipeline)
+    linker, _ = linker_of(load_pipeline(pipeline))
     documents = read_documents(corpus)
     output.mkdir(parents=True, exist_ok=True)
     shares = [("candidates", 0.0)] + [("hidden", remove_concepts)] * bool(remove_concepts)

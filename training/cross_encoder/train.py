@@ -68,15 +68,16 @@ def train_cross_encoder(
     asked (Sequence[Asked]): Candidates of a corpus; then, if NIL is to be taught, of the same one
         with concepts hidden, of which the mentions of these concepts are taken.
     lm (Path): A language model's folder.
-    RAISES (BergamotError): B014 for an unknown precision, T107 for a share, T271 if the mix is in
-        no doubt, T272 for a size, T372 with too little to learn from, T207 if an interrupted run
+    RAISES (BergamotError): B014 for an unknown precision, B037 for a share, T271 if the mix is in
+        no doubt, B037 for a size, T372 with too little to learn from, T207 if an interrupted run
         is another.
     """
     check_precision(recipe.precision)
     torch.manual_seed(recipe.seed)
     model = PairModel.begin(lm).to(device)
     if not 16 <= recipe.size <= model.longest:
-        raise BergamotError(Errors.T272, value=recipe.size, longest=model.longest)
+        rule = f"from 16 to {model.longest} tokens with this language model"
+        raise BergamotError(Errors.B037, setting="--size", value=recipe.size, rule=rule)
     run = _Run(linker, asked, model, recipe, device)
     model.lm.get_input_embeddings().requires_grad_(False)
     optimizer = make_adamw(recipe.learn_rate, _HEAD_RATE * recipe.learn_rate)(model)

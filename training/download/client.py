@@ -12,7 +12,7 @@ from pathlib import Path
 import requests
 from tqdm import tqdm
 
-from spacy_bergamot.storage.files import atomic_file
+from spacy_bergamot.storage.files import write_text
 from training.errors import BergamotError, Errors
 
 TRIES = 6
@@ -28,6 +28,10 @@ _NO_ADDRESS = (
 logger = logging.getLogger(__name__)
 # Its debug messages show whole URLs, secrets and all, and so does its warning of a broken header.
 logging.getLogger("urllib3").setLevel(logging.ERROR)
+_SENSELESS = (
+    "the server's answer has a {} that makes no sense. Try again later, and look whether a proxy "
+    "changes answers"
+)
 
 
 def download(
@@ -47,8 +51,8 @@ def download(
     secrets (dict): Query parameters that are added to the URL.
     explain (Callable): Says what a response that is no file means, or None.
     pause (float): Seconds before the second try; each next one waits twice as long.
-    RAISES (BergamotError): T401 refused, T402 given up, T403 disk too small, T404 not the file,
-        T270 for an answer that makes no sense.
+    RAISES (BergamotError): T401 refused, not the file, or an answer that makes no sense; T402 given
+        up, B007 disk too small.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
@@ -65,10 +69,7 @@ def download(
             logger.warning("%s: %s, try %d of %d", name, type(reason).__name__, attempt + 1, TRIES)
         except OSError as reason:
             if reason.errno in (errno.ENOSPC, errno.EDQUOT):
-                free = shutil.disk_usage(part.parent).free >> 20
-                raise BergamotError(
-                    Errors.T403, path=part.parent, free=free, needed="more"
-                ) from None
+                raise _no_room(part.parent) from None
             raise
     raise BergamotError(Errors.T402, name=name, tries=TRIES, path=part)
 
@@ -99,11 +100,10 @@ def _fetch(
         total = have + _length(response, name=name)
         free = shutil.disk_usage(part.parent).free
         if total - have > free:
-            raise BergamotError(Errors.T403, path=part.parent, free=free >> 20, needed=total >> 20)
+            raise _no_room(part.parent, total)
         mark = response.headers.get("ETag") or response.headers.get("Last-Modified")
         if mark:
-            with atomic_file(_mark(part)) as temporary:
-                temporary.write_text(json.dumps(mark))
+            write_text(_mark(part), json.dumps(mark))
         with (
             part.open("ab" if resumed else "wb") as out,
             tqdm(total=total or None, initial=have, desc=name, unit="B", unit_scale=True) as bar,
@@ -119,7 +119,7 @@ def _fetch(
 def _answer(
     url: str, secrets: dict[str, str], headers: dict[str, str], *, name: str
 ) -> requests.Response:
-    """Ask for a file. RAISES (BergamotError): T270 if the server sends us to no address."""
+    """Ask for a file. RAISES (BergamotError): T401 if the server sends us to no address."""
     try:
         return requests.get(url, params=secrets, headers=headers, stream=True, timeout=_TIMEOUT)
     except _NO_ADDRESS:
@@ -129,15 +129,21 @@ def _answer(
     except ValueError:
         pass
     # Not from the error: its text may hold the URL, and so the secret.
-    raise BergamotError(Errors.T270, name=name, what="Location")
+    raise BergamotError(Errors.T401, name=name, reason=_SENSELESS.format("Location"))
 
 
 def _length(response: requests.Response, *, name: str) -> int:
-    """Return the bytes that are announced, 0 if none are. RAISES (BergamotError): T270."""
+    """Return the bytes that are announced, 0 if none are. RAISES (BergamotError): T401."""
     text = response.headers.get("Content-Length", "0")
     if not (text.isascii() and text.isdigit() and len(text) < _DIGITS):
-        raise BergamotError(Errors.T270, name=name, what="Content-Length")
+        raise BergamotError(Errors.T401, name=name, reason=_SENSELESS.format("Content-Length"))
     return int(text)
+
+
+def _no_room(folder: Path, needed: int = 0) -> BergamotError:
+    free = f"{shutil.disk_usage(folder).free >> 20} MiB are free"
+    more = f", {needed >> 20} are needed" if needed else ""
+    return BergamotError(Errors.B007, path=folder, reason=f"{free}{more}; what came is kept")
 
 
 def _mark(part: Path) -> Path:

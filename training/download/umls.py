@@ -41,7 +41,7 @@ def fetch_release(release: str, folder: Path, *, server: str = SERVER, pause: fl
     """Fetch and verify a release's archive; return its path. One that is there is not fetched.
 
     RAISES (BergamotError): T405 without a key, T406 for a release's wrong name, T401 for a key
-        that is refused or a release that does not exist, T404 for a broken archive.
+        that is refused or a release that does not exist, T401 for a broken archive.
     """
     if not re.fullmatch(r"20\d\d(AA|AB)", release):
         raise BergamotError(Errors.T406, value=release)
@@ -61,7 +61,8 @@ def fetch_release(release: str, folder: Path, *, server: str = SERVER, pause: fl
     )
     if not _is_whole(path):
         path.unlink()
-        raise BergamotError(Errors.T404, name=f"UMLS {release}")
+        reason = "its checksums do not fit. Run the same command again"
+        raise BergamotError(Errors.T401, name=f"UMLS {release}", reason=reason)
     return path
 
 

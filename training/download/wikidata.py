@@ -18,9 +18,10 @@ import typer
 from tqdm import tqdm
 
 from spacy_bergamot import __version__
+from spacy_bergamot.kb_import.release import WANTED
 from spacy_bergamot.kb_import.rrf_writer import write_rrf
 from spacy_bergamot.languages import LANGUAGES, iso
-from spacy_bergamot.storage.files import atomic_file
+from spacy_bergamot.storage.files import write_text
 from spacy_bergamot.text import has_letters, normalize
 from training.download.client import TRIES
 from training.errors import BergamotError, Errors
@@ -73,12 +74,12 @@ def fetch_names(
 ) -> Counter[str]:
     """Fetch what is missing of the pages, write MRCONSO.RRF; return counts of kept and dropped.
 
-    RAISES (BergamotError): T407 for an unknown language, T402 if the server gives no answer.
+    RAISES (BergamotError): B014 for an unknown language, T402 if the server gives no answer.
     """
     unknown = [code for code in languages if code not in LANGUAGES]
     if unknown:
         choices = ", ".join(sorted(LANGUAGES))
-        raise BergamotError(Errors.T407, value=", ".join(unknown), choices=choices)
+        raise BergamotError(Errors.B014, what="language", value=", ".join(unknown), choices=choices)
     client = _Client(server, pause)
     items = _items(client, output / "items", page)
     names: list[dict[str, str]] = []
@@ -114,8 +115,7 @@ class _Client:
             | {"lang": row.get("name", {}).get("xml:lang", "")}
             for row in self._ask(query)
         ]
-        with atomic_file(path) as temporary:
-            temporary.write_text(json.dumps({"query": query, "rows": rows}), encoding="utf8")
+        write_text(path, json.dumps({"query": query, "rows": rows}))
         return rows
 
     def _ask(self, query: str) -> list[dict[str, Any]]:
@@ -197,7 +197,7 @@ def _known(meta: Path) -> tuple[set[tuple[str, str, str]], set[str]]:
 
 def _fields(path: Path) -> Iterator[list[str]]:
     if not path.is_file():
-        raise BergamotError(Errors.T101, path=path)
+        raise BergamotError(Errors.B001, path=path, remedy=WANTED)
     with path.open(encoding="utf8", errors="replace", newline="\n") as stream:
         for line in stream:
             fields = line.rstrip("\n").split("|")

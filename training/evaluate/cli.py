@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from spacy_bergamot.pipeline.pipelines import find_pipeline
-from spacy_bergamot.storage.files import atomic_file
+from spacy_bergamot.storage.files import write_text
 from training.errors import BergamotError, Errors
 from training.evaluate.metrics import GOLDS
 from training.evaluate.protocols import PROTOCOLS
@@ -78,7 +78,8 @@ def evaluate_cli(
 ) -> None:
     """Measure how often the gold concept is retrieved: Acc@k over concepts and over names."""
     if held_out and not pipeline:
-        raise BergamotError(Errors.T290)
+        needed = "pipelines to hide mentions from"
+        raise BergamotError(Errors.T113, what="--held-out", needed=needed, option="--pipeline")
     for _, known in map(named, pipeline or []):
         find_pipeline(known)
     systems = Systems(
@@ -100,8 +101,7 @@ def evaluate_cli(
         train=train,
         concepts=concepts,
     )
-    with atomic_file(output) as part:
-        part.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf8")
+    write_text(output, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     typer.echo(render(report))
 
 

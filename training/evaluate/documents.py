@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from spacy_bergamot.languages import lat
+from spacy_bergamot.text_files import check_file
 from training.corpora.schema import Corpus
 from training.corpora.spacy_files import kb_id_of
 from training.errors import BergamotError, Errors
@@ -32,13 +33,14 @@ def read_documents(path: Path, *, spans_key: str | None = None) -> list[Linked]:
 
     spans_key (str | None): Links of `doc.spans[spans_key]`, else of `doc.ents`. Mentions without a
         kb id are left out: nobody tried to link them.
-    RAISES (BergamotError): T301 for a missing file, T145 for one that is no DocBin, T296 for one
+    RAISES (BergamotError): B001 for a missing file, B002 for one that is no DocBin, T296 for one
         without documents.
     """
     whole = (path / "mentions.arrow").is_file()
     documents = _read_corpus(path) if whole else _read_docbin(path, spans_key)
     if not documents:
-        raise BergamotError(Errors.T296, path=path)
+        what, remedy = "document with a text to find mentions in", "Give another corpus."
+        raise BergamotError(Errors.T296, path=path, what=what, remedy=remedy)
     return documents
 
 
@@ -46,14 +48,11 @@ def _read_docbin(path: Path, spans_key: str | None) -> list[Linked]:
     import spacy
     from spacy.tokens import DocBin
 
-    if path.is_dir():
-        raise BergamotError(Errors.T256, path=path)
-    if not path.is_file():
-        raise BergamotError(Errors.T301, path=path)
+    check_file(path)
     try:
         docs = list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
     except Exception as reason:  # zlib, msgpack and spaCy each raise their own
-        raise BergamotError(Errors.T145, path=path, reason=reason) from None
+        raise BergamotError(Errors.B002, path=path, what="spaCy's DocBin", reason=reason) from None
     return [linked(doc, spans_key) for doc in docs]
 
 

@@ -10,7 +10,7 @@ import typer
 
 from spacy_bergamot.languages import NAMES
 from spacy_bergamot.pipeline.pipelines import find_pipeline
-from spacy_bergamot.storage.files import atomic_file
+from spacy_bergamot.storage.files import write_text
 from training.errors import BergamotError, Errors
 from training.evaluate.documents import link_documents, of_labels, read_documents
 from training.evaluate.removed import render_removed, score_removed
@@ -62,8 +62,7 @@ def evaluate_links_cli(
 
 
 def _write(output: Path, scores: dict[str, Any]) -> None:
-    with atomic_file(output) as path:
-        path.write_text(json.dumps(scores, indent=1) + "\n", encoding="utf8")
+    write_text(output, json.dumps(scores, indent=1) + "\n")
 
 
 def score_links(
@@ -80,7 +79,7 @@ def score_links(
         where empty.
     RETURNS (dict): As `score_documents`, with "languages" those of the gold documents; "left_out",
         the number of predicted mentions by label that was not asked for.
-    RAISES (BergamotError): T144 or T146 if the documents are not the same, T295 if no gold mention
+    RAISES (BergamotError): T146 if the documents are not the same, T295 if no gold mention
         has one of the labels.
     """
     if not predicted.endswith(".spacy"):
@@ -99,9 +98,8 @@ def score_links(
         guesses = link_documents(predicted, texts, spans_key=spans_key)
     for number, (guess, truth) in enumerate(zip(guesses, golds, strict=False)):
         if guess.text != truth.text:
-            raise BergamotError(
-                Errors.T146, number=number, found=guess.text[:60], expected=truth.text[:60]
-            )
+            both = f"'{guess.text[:60]}' and '{truth.text[:60]}'"
+            raise BergamotError(Errors.T146, reason=f"number {number} (from 0) is {both}")
     left_out: Counter[str] = Counter()
     if labels:
         guesses, left_out = of_labels(guesses, labels)

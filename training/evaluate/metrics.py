@@ -15,6 +15,7 @@ from training.evaluate.ranking import Ranked, rank
 from training.evaluate.statistics import bootstrap_interval
 
 KS = (1, 5)
+COUNTING = "way to count several golds:"
 GOLDS = ("any", "all", "annotated", "each", "each_shifted")
 NEVER = np.iinfo(np.int32).max
 """The rank of a gold concept that was not found."""
@@ -44,10 +45,11 @@ def gold_ranks(
         entry of its own, and "each_shifted" likewise (xMEN): of the golds at one place in a
         document, in the order of mentions and ids, the second is looked for from the second
         concept on, and so on, so that all of them can be first.
-    RAISES (BergamotError): T141 for another word.
+    RAISES (BergamotError): B014 for another word.
     """
     if golds not in GOLDS:
-        raise BergamotError(Errors.T141, value=golds, choices=", ".join(GOLDS))
+        choices = ", ".join(GOLDS)
+        raise BergamotError(Errors.B014, what=COUNTING, value=golds, choices=choices)
     entries = []
     place, taken = _Place(), 0
     for number, (query, found) in enumerate(zip(queries, ranked, strict=True)):

@@ -1,12 +1,11 @@
 """A spaCy pipeline under evaluation: its linker is asked for mentions in their context."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from spacy_bergamot.text import normalize
 from training.corpora.marks import split_marked
 from training.corpora.schema import GoldMention
-from training.errors import BergamotError, Errors
 from training.evaluate.ranking import Ranked
 
 if TYPE_CHECKING:
@@ -32,15 +31,12 @@ def rank_with_pipeline(
     noted (dict | None): Gets the fingerprints `lm` and `index`, as `hidden` how many names were
         removed, and as `own` the share of the mentions, in percent, that are names of the
         pipeline's knowledge base.
-    RAISES (BergamotError): B046 if there is no such pipeline, T142 if it has no linker.
+    RAISES (BergamotError): B046 if there is no such pipeline, B047 if it has no linker.
     """
-    from spacy_bergamot.pipeline.pipelines import FACTORY, load_pipeline
+    from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
 
     nlp = load_pipeline(path, k=k)
-    names = [name for name, factory in nlp.pipe_factories.items() if factory == FACTORY]
-    if not names:
-        raise BergamotError(Errors.T142, path=path, pipes=", ".join(nlp.pipe_names))
-    linker = cast("BergamotLinker", nlp.get_pipe(names[0]))
+    linker, _ = linker_of(nlp)
     hidden = _hidden(linker, queries) if held_out else []
     if hidden:
         linker.update_index(hidden)

@@ -38,10 +38,11 @@ def membership(
 ) -> list[bool]:
     """Tell of every query whether it counts under a protocol.
 
-    RAISES (BergamotError): T305 for an unknown protocol, T140 if it needs training queries.
+    RAISES (BergamotError): B014 for an unknown protocol, T113 if it needs training queries.
     """
     if protocol not in PROTOCOLS:
-        raise BergamotError(Errors.T305, protocol=protocol, choices=", ".join(PROTOCOLS))
+        choices = ", ".join(PROTOCOLS)
+        raise BergamotError(Errors.B014, what="protocol", value=protocol, choices=choices)
     if protocol == "full":
         return [True] * len(queries)
     if protocol == "filtered":
@@ -51,7 +52,8 @@ def membership(
         far = {m for m in mentions if m not in dictionary and not has_near_name(m, dictionary)}
         return [_folded(query) in far for query in queries]
     if train is None:
-        raise BergamotError(Errors.T140, protocol=protocol)
+        what, needed = f"The protocol '{protocol}'", "training queries"
+        raise BergamotError(Errors.T113, what=what, needed=needed, option="--train")
     if protocol == "not_in_train":
         seen = {_folded(query) for query in train}
         return [_folded(query) not in seen for query in queries]

@@ -16,11 +16,11 @@ from spacy_bergamot.linking.candidates import NIL, Candidate
 from spacy_bergamot.linking.decision import Decision
 from spacy_bergamot.linking.rerank import rerank_documents
 from spacy_bergamot.pipeline.linker import BergamotLinker
-from spacy_bergamot.pipeline.pipelines import find_pipeline, load_pipeline
+from spacy_bergamot.pipeline.pipelines import find_pipeline, linker_of, load_pipeline
 from training.errors import BergamotError, Errors
 from training.evaluate.statistics import ratio_interval
 from training.preprocess.hashing import mix, uniform
-from training.rerank.ask import ask, linker_of, read_documents
+from training.rerank.ask import ask, read_documents
 from training.rerank.candidates import Document
 
 COVERAGES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -56,11 +56,11 @@ def score_removed(pipeline: str, gold: Path, *, share: float, seed: int = 0) -> 
         with 95 % intervals over documents; "nil_as_set", the same of what the pipeline decides by
         its settings; "linked", by coverage, the precision of that share of the mentions that the
         linker is surest of; "mentions", "nils" and "counts".
-    RAISES (BergamotError): T107 for a share, T142 and B046 for a pipeline, T371 for a corpus, T373
+    RAISES (BergamotError): B037 for a share, B047 and B046 for a pipeline, T296 for a corpus, T373
         if one half has no mention that is NIL.
     """
     find_pipeline(pipeline)
-    linker = linker_of(load_pipeline(pipeline), pipeline)
+    linker, _ = linker_of(load_pipeline(pipeline))
     corpus = read_documents(gold)
     asked = ask(linker, corpus, k=linker.settings.k, remove=share, seed=seed)
     decided = decide(linker, asked.documents)

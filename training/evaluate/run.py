@@ -35,7 +35,7 @@ def run_evaluation(
     folder (Path): Gets the ranked results; see `results`.
     train (Path | None): Training queries, for the protocols that need them.
     concepts (Path | None): Concept table, for credit by distance in its graph.
-    RAISES (BergamotError): T306 if no mention is left; T143 for an unknown word in the choices.
+    RAISES (BergamotError): T306 if no mention is left; B014 for an unknown word in the choices.
     """
     choices = choices or Choices()
     dictionary = Dictionary.read(dictionary_path)
@@ -73,7 +73,8 @@ def within(
     out_of_kb (str): What becomes of those; see `Choices`.
     """
     if out_of_kb not in OUT_OF_KB:
-        raise BergamotError(Errors.T143, value=out_of_kb, choices=", ".join(OUT_OF_KB))
+        what, choices = "way to treat golds out of the dictionary:", ", ".join(OUT_OF_KB)
+        raise BergamotError(Errors.B014, what=what, value=out_of_kb, choices=choices)
     kept, outside = [], 0
     for query in queries:
         if not query.concepts or query.concepts & dictionary.concept_ids:

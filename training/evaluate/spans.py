@@ -54,10 +54,11 @@ def score_documents(
     languages (Sequence[str]): Of the documents, where the scores are wanted by language.
     RETURNS (dict): "documents", their number; {measure: rates} over all of them (micro), see
         `rates_of`; "languages", the same by language.
-    RAISES (BergamotError): T144 if there are not as many documents on both sides.
+    RAISES (BergamotError): T146 if there are not as many documents on both sides.
     """
     if len(predicted) != len(gold):
-        raise BergamotError(Errors.T144, predicted=len(predicted), gold=len(gold))
+        reason = f"there are {len(predicted)} predicted and {len(gold)} gold ones"
+        raise BergamotError(Errors.T146, reason=reason)
     counts = [count_document(*sides) for sides in zip(predicted, gold, strict=True)]
     groups: dict[str, list[dict[str, Counts]]] = {}
     for language, document in zip(languages, counts, strict=bool(languages)):

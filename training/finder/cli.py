@@ -10,7 +10,7 @@ import typer
 
 from training.errors import BergamotError, Errors
 from training.finder.recipe import Recipe
-from training.options import GpuId
+from training.options import Epochs, GpuId, LearnRate, Narrow
 
 
 def finder_cli(
@@ -26,17 +26,15 @@ def finder_cli(
         Path | None,
         typer.Option(help="Concept table: mentions get other names of theirs, in any language"),
     ] = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the documents")] = Recipe.epochs,
+    epochs: Epochs = Recipe.epochs,
     batch_pieces: Annotated[
         int, typer.Option(min=256, help="Pieces of words per step")
     ] = Recipe.batch_pieces,
-    learn_rate: Annotated[float, typer.Option(help="At its highest")] = Recipe.learn_rate,
+    learn_rate: LearnRate = Recipe.learn_rate,
     swap_share: Annotated[
         float, typer.Option(min=0, max=1, help="Mentions renamed")
     ] = Recipe.swap_share,
-    precision: Annotated[
-        str, typer.Option(help="fp32, or bf16 where a processor has it")
-    ] = Recipe.precision,
+    precision: Narrow = Recipe.precision,
     seed: Annotated[
         int, typer.Option(help="Of order, renaming, dropout and the head")
     ] = Recipe.seed,

@@ -8,8 +8,8 @@ from spacy.util import filter_spans
 
 from spacy_bergamot.finder import BergamotFinder
 from spacy_bergamot.pipeline.linker import BergamotLinker
+from spacy_bergamot.pipeline.pipelines import linker_of
 from spacy_bergamot.text import normalize
-from training.errors import BergamotError, Errors
 
 SPANS = "found"
 _SURE = 0.65
@@ -37,10 +37,7 @@ class Marker:
         self.nlp = nlp
         self.finder = finder
         self.label = label
-        linkers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, BergamotLinker)]
-        if not linkers:
-            raise BergamotError(Errors.T311, names=", ".join(nlp.pipe_names))
-        self.linker = linkers[0]
+        self.linker, _ = linker_of(nlp)
         self.names = [pipe for _, pipe in nlp.pipeline if not isinstance(pipe, BergamotLinker)]
 
     def mark(self, texts: Iterable[tuple[str, str]]) -> Iterator[Doc]:

@@ -171,10 +171,13 @@ def preprocess(
 ) -> dict[str, dict[str, Any]]:
     """Write output/kb, eval, and train and valid if asked for; return their manifests by name."""
     if relation_label not in ("rel", "rela"):
-        raise BergamotError(Errors.T106, value=relation_label)
+        raise BergamotError(
+            Errors.B014, what="relation label", value=relation_label, choices="rel, rela"
+        )
     for name, share in {"held_out": held_out, "valid_concepts": valid_concepts}.items():
         if not 0 <= share < 1:
-            raise BergamotError(Errors.T107, name=name, value=share)
+            rule = "at least 0 and below 1"
+            raise BergamotError(Errors.B037, setting=name, value=share, rule=rule)
     require_hierarchy(hierarchy, meta)
     announce_preprocessing(meta, output)
     kb = build_concept_table(

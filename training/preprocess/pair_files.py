@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from spacy_bergamot.kb_import.lines import numbered_lines
 from spacy_bergamot.storage.files import atomic_file
 from spacy_bergamot.text import normalize
+from spacy_bergamot.text_files import numbered_lines
 from training.errors import BergamotError, Errors
 from training.preprocess.graph import homonym_pairs
 from training.preprocess.training_set import TrainingSet
@@ -24,11 +24,12 @@ _BLOCK = 100_000
 
 
 def read_pairs(path: Path) -> Iterator[Line]:
-    """Yield (class, name, name) of `class||name||name` lines. RAISES (BergamotError): T112."""
+    """Yield (class, name, name) of `class||name||name` lines. RAISES (BergamotError): B057."""
     for number, line in numbered_lines(path):
         fields = line.split("||")
         if len(fields) != 3 or not all(field.strip() for field in fields):
-            raise BergamotError(Errors.T112, path=path, line=number, text=line[:80])
+            reason = f"another number of fields than it needs: {line[:80]}"
+            raise BergamotError(Errors.B057, path=path, line=number, reason=reason)
         yield fields[0], fields[1], fields[2]
 
 
@@ -40,7 +41,8 @@ def read_bitext(path: Path) -> Iterator[Line]:
     for number, line in numbered_lines(path):
         fields = line.split("\t")
         if len(fields) != 2 or not all(field.strip() for field in fields):
-            raise BergamotError(Errors.T112, path=path, line=number, text=line[:80])
+            reason = f"another number of fields than it needs: {line[:80]}"
+            raise BergamotError(Errors.B057, path=path, line=number, reason=reason)
         yield f"{path.stem}{number}", fields[0], fields[1]
 
 

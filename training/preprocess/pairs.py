@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from spacy_bergamot.hashing import string_keys
+from spacy_bergamot.ragged import ranges
 from training.errors import BergamotError, Errors
 from training.preprocess.hashing import mix
 
@@ -34,7 +35,7 @@ _UNITS = 1 << 16  # names whose pairs are drawn at a time
 class Caps:
     """How many pairs per concept may give to a bucket, by the bucket's kind.
 
-    RAISES (BergamotError): T108 if one is below zero.
+    RAISES (BergamotError): B037 if one is below zero.
     """
 
     english: int
@@ -45,7 +46,8 @@ class Caps:
         for field in fields(self):
             value = getattr(self, field.name)
             if value < 0:
-                raise BergamotError(Errors.T108, name=f"cap_{field.name}", value=value)
+                setting = f"cap_{field.name}"
+                raise BergamotError(Errors.B037, setting=setting, value=value, rule="at least 0")
 
 
 def positive_pairs(
@@ -178,7 +180,7 @@ def _drawn(
     total = buckets["total"].to_numpy()
     sizes = np.where(total <= few, total, _DRAWS * few)
     bucket = np.repeat(np.arange(len(sizes)), sizes)
-    number = np.arange(len(bucket)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    number = ranges(np.zeros_like(sizes), sizes)
     many = np.flatnonzero((total > few)[bucket])
     random = mix(states[bucket[many]], number[many], 0)
     number[many] = random % total[bucket[many]].astype(np.uint64)

@@ -5,22 +5,19 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.look_up import LookUp
 from spacy_bergamot.linking.mention import Mention
-from spacy_bergamot.pipeline.pipelines import FACTORY
 from training.corpora.registry import read_corpus
 from training.corpora.schema import Corpus
 from training.errors import BergamotError, Errors
 from training.rerank.candidates import Asked, Document, Gold
 
 if TYPE_CHECKING:
-    from spacy.language import Language
-
     from spacy_bergamot.pipeline.linker import BergamotLinker
 
 VERSION = 1
@@ -33,14 +30,6 @@ class _Read(NamedTuple):
     name: str
     mentions: list[Mention]
     golds: list[frozenset[str]]
-
-
-def linker_of(nlp: "Language", path: str) -> "BergamotLinker":
-    """Return a pipeline's linker. RAISES (BergamotError): T142 if it has none."""
-    names = [name for name, factory in nlp.pipe_factories.items() if factory == FACTORY]
-    if not names:
-        raise BergamotError(Errors.T142, path=path, pipes=", ".join(nlp.pipe_names))
-    return cast("BergamotLinker", nlp.get_pipe(names[0]))
 
 
 def read_documents(path: Path) -> Corpus:
@@ -65,11 +54,13 @@ def ask(
     remove (float): Share of the gold concepts, drawn by `seed`, that are hidden from their mentions
         as if the knowledge base did not have them.
     known (Path | None): File of an earlier time: it is read if it is of just this, else written.
-    RAISES (BergamotError): T107 for a share below 0 or from 1 on, T371 if no mention has a place in
+    RAISES (BergamotError): B037 for a share below 0 or from 1 on, T296 if no mention has a place in
         a text, T370 for a file of something else.
     """
     if not 0 <= remove < 1:
-        raise BergamotError(Errors.T107, name="--remove-concepts", value=remove)
+        raise BergamotError(
+            Errors.B037, setting="--remove-concepts", value=remove, rule="at least 0 and below 1"
+        )
     facts = {
         "version": VERSION,
         "index": linker.parts.index.fingerprint,
@@ -88,7 +79,9 @@ def ask(
     counts: Counter[str] = Counter(corpus.skipped)
     read = list(_read(corpus, LookUp(linker.settings), counts))
     if not read:
-        raise BergamotError(Errors.T371, name=corpus.name)
+        what = "mention with a place in a text and a concept, so no context to learn from"
+        remedy = "Give a corpus with documents and offsets."
+        raise BergamotError(Errors.T296, path=corpus.name, what=what, remedy=remedy)
     gone = _drawn({one for of in read for gold in of.golds for one in gold}, remove, seed)
     documents = _with_candidates(linker, read, gone, k)
     counts += _counts(documents)

@@ -5,17 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_bergamot.pipeline.pipelines import find_pipeline, load_pipeline
-from training.rerank.ask import ask, linker_of, read_documents
+from spacy_bergamot.pipeline.pipelines import find_pipeline, linker_of, load_pipeline
+from training.options import DevShare, GoldDocuments, Pipeline
+from training.rerank.ask import ask, read_documents
 from training.rerank.run import train
 
 
 def rerank_cli(
-    pipeline: Annotated[str, typer.Argument(help="spaCy pipeline with a bergamot_linker")],
-    corpus: Annotated[
-        Path,
-        typer.Argument(help="Gold documents: .spacy with kb ids, or a form of `training corpus`"),
-    ],
+    pipeline: Pipeline,
+    corpus: GoldDocuments,
     output: Annotated[Path, typer.Argument(help="Folder for the learned mix")],
     candidates: Annotated[
         Path | None,
@@ -27,9 +25,7 @@ def rerank_cli(
     remove_concepts: Annotated[
         float, typer.Option(help="Share of the gold concepts to hide, which teaches NIL")
     ] = 0.0,
-    dev: Annotated[
-        float, typer.Option(help="Share of the documents to choose and report by")
-    ] = 0.2,
+    dev: DevShare = 0.2,
     seed: Annotated[int, typer.Option(help="Of the concepts that are hidden")] = 0,
 ) -> None:
     """Learn to rerank candidates by names, prior, context and coherence, in seconds.
@@ -40,7 +36,7 @@ def rerank_cli(
     """
     find_pipeline(pipeline)
     kept = candidates or output.with_name(f"{output.name}.candidates.arrow")
-    linker = linker_of(load_pipeline(pipeline), pipeline)
+    linker, _ = linker_of(load_pipeline(pipeline))
     asked = ask(
         linker,
         read_documents(corpus),

@@ -51,7 +51,7 @@ def train(linker: "BergamotLinker", asked: Asked, output: Path, *, dev: float) -
 
     dev (float): Share of the documents that are the development part, drawn by their names.
     RETURNS (dict): The report, which mix.json has too.
-    RAISES (BergamotError): T107 for a share, T372 if there is too little to learn from.
+    RAISES (BergamotError): B037 for a share, T372 if there is too little to learn from.
     """
     generators = generators_of(asked.documents)
     observed = observe(asked.documents, Profiles(linker.kb), generators)
@@ -86,10 +86,10 @@ def parts_of(
     """Return the rows of the training part and of the development part, drawn by documents' names.
 
     dev (float): Share of the documents. rows (int64 | None): Mentions that are taken; None for all.
-    RAISES (BergamotError): T107 for a share, T372 if there is too little to learn from.
+    RAISES (BergamotError): B037 for a share, T372 if there is too little to learn from.
     """
     if not 0 < dev < 1:
-        raise BergamotError(Errors.T107, name="--dev", value=dev)
+        raise BergamotError(Errors.B037, setting="--dev", value=dev, rule="above 0 and below 1")
     rows = np.arange(len(observed.seen)) if rows is None else rows
     names = [documents[of].name for of in observed.documents[rows]]
     held = is_held(names, dev)

@@ -13,10 +13,9 @@ from spacy_bergamot.encoder.text_encoder import (
     fingerprint,
     open_tokenizer,
 )
-from spacy_bergamot.errors import Errors as PackageErrors
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import write_manifest
-from training.errors import BergamotError
+from training.errors import BergamotError, Errors
 from training.shrink.model import (
     DTYPES,
     config_ids,
@@ -46,7 +45,7 @@ def shrink(
     """
     if dtype not in DTYPES:
         choices = ", ".join(DTYPES)
-        raise BergamotError(PackageErrors.B014, value=dtype, choices=choices)
+        raise BergamotError(Errors.B014, what="precision", value=dtype, choices=choices)
     check_folder(lm)
     vocabulary = vocabulary or Vocabulary()
     file, model = TokenizerFile.read(lm), load_model(lm)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.kb_import.lines import numbered_lines
+from spacy_bergamot.text_files import numbered_lines
 from training.errors import BergamotError, Errors
 
 _BATCH = 10_000
@@ -23,12 +23,13 @@ def name_batches(concepts: Path) -> Iterator[list[str]]:
 def line_batches(path: Path) -> Iterator[list[str]]:
     """Yield the lines of a text file, or of every .txt file in a folder, 10,000 at a time.
 
-    RAISES (BergamotError): T235 for a folder without text, T301 for a missing file, T304 for one
+    RAISES (BergamotError): T296 for a folder without text, B001 for a missing file, B049 for one
         that is not UTF-8.
     """
     files = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
     if not files:
-        raise BergamotError(Errors.T235, path=path)
+        remedy = "Give a text file, or a folder that has some."
+        raise BergamotError(Errors.T296, path=path, what=".txt file", remedy=remedy)
     for file in files:
         lines = (line for _, line in numbered_lines(file))
         while batch := list(islice(lines, _BATCH)):

@@ -30,7 +30,7 @@ class Vocabulary:
     scripts (Sequence[str]): Scripts whose pieces all stay, such as "thai", for languages of which
         there is neither name nor text; as Unicode's names of letters begin.
     size (int | None): Pieces of a cut vocabulary, see `choose_pieces`.
-    RAISES (BergamotError): T230 for an unknown kind, T231 unless names or texts come with a cut.
+    RAISES (BergamotError): B014 for an unknown kind, T231 unless names or texts come with a cut.
     """
 
     kind: str = "keep"
@@ -42,7 +42,7 @@ class Vocabulary:
     def __post_init__(self) -> None:
         if self.kind not in VOCABULARIES:
             choices = ", ".join(VOCABULARIES)
-            raise BergamotError(Errors.T230, value=self.kind, choices=choices)
+            raise BergamotError(Errors.B014, what="vocabulary", value=self.kind, choices=choices)
         used = self.names is not None or bool(self.texts)
         if used != (self.kind == "cut") or ((self.scripts or self.size is not None) and not used):
             raise BergamotError(Errors.T231, value=self.kind)
@@ -140,14 +140,14 @@ def reachable(file: TokenizerFile, *, lowercase: bool) -> np.ndarray:
 def of_script(file: TokenizerFile, script: str) -> np.ndarray:
     """Return the ids of pieces with a letter of a script, int64 (m,).
 
-    RAISES (BergamotError): T237 if there are none.
+    RAISES (BergamotError): B014 if there are none.
     """
     letters = {c for row in file.pieces for c in file.text(row) if c.isalpha()}
     scripts = {c: unicodedata.name(c, "?").partition(" ")[0].lower() for c in letters}
     chosen = {c for c in letters if scripts[c] == script.lower()}
     if not chosen:
         choices = ", ".join(sorted(set(scripts.values()) - {"?"}))
-        raise BergamotError(Errors.T237, value=script, choices=choices)
+        raise BergamotError(Errors.B014, what="script", value=script, choices=choices)
     rows = [row for row in file.pieces if not chosen.isdisjoint(file.text(row))]
     return np.array(rows, dtype=np.int64)
 

@@ -9,7 +9,7 @@ import typer
 
 from spacy_bergamot.encoder.text_encoder import TextEncoder
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.storage.files import atomic_file
+from spacy_bergamot.storage.files import write_text
 from training.options import Concepts, Device, Figures, Lm
 from training.tasks.finetune import FinetuneSettings, finetune
 from training.tasks.groups import choose, classify
@@ -91,6 +91,5 @@ def finetune_cli(
 
 def _write(output: Path, report: dict[str, Any]) -> None:
     text = json.dumps(report, indent=1, ensure_ascii=False)
-    with atomic_file(output) as path:
-        path.write_text(text + "\n", encoding="utf8")
+    write_text(output, text + "\n")
     typer.echo(text)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy_bergamot.inputs import Malformed, parsed
-from spacy_bergamot.kb_import.lines import numbered_lines, whole_text
+from spacy_bergamot.text_files import numbered_lines, whole_text
 from training.errors import BergamotError, Errors
 
 FORMATS = ("pubmedqa", "bioasq", "mednli", "scitail")
@@ -31,11 +31,12 @@ class Record(NamedTuple):
 def read_records(path: Path, form: str) -> tuple[list[Record], int]:
     """Return records, and how many were skipped: of another type, without label, or malformed.
 
-    RAISES (BergamotError): T301 for a missing file, T239, T304, T153 for an unknown format, T154 if
+    RAISES (BergamotError): B001 for a missing file, B091, B049, B014 for an unknown format, B002 if
         nothing is left or the file is no JSON.
     """
     if form not in FORMATS:
-        raise BergamotError(Errors.T153, value=form, choices=", ".join(FORMATS))
+        choices = ", ".join(FORMATS)
+        raise BergamotError(Errors.B014, what="format", value=form, choices=choices)
     records, skipped = [], 0
     for record in _entries(path, form):
         if record is not None and record.label and record.first.strip() and record.second.strip():
@@ -44,7 +45,7 @@ def read_records(path: Path, form: str) -> tuple[list[Record], int]:
             skipped += 1
     if not records:
         reason = f"{skipped} entries, none with two texts and a label"
-        raise BergamotError(Errors.T154, path=path, form=form, reason=reason)
+        raise BergamotError(Errors.B002, path=path, what=f"{form} records", reason=reason)
     if skipped:
         logger.warning("Skipped %d entries of %s", skipped, path)
     return records, skipped
@@ -61,7 +62,9 @@ def _entries(path: Path, form: str) -> Iterator[Record | None]:
         entries = content.values() if form == "pubmedqa" else content["questions"]
     except (ValueError, KeyError, TypeError, AttributeError) as reason:
         place = f"{path}:{reason.line}" if isinstance(reason, Malformed) else path
-        raise BergamotError(Errors.T154, path=place, form=form, reason=reason) from None
+        raise BergamotError(
+            Errors.B002, path=place, what=f"{form} records", reason=reason
+        ) from None
     for entry in entries:
         try:
             yield _pubmedqa(entry) if form == "pubmedqa" else _bioasq(entry)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_bergamot.encoder.text_encoder import TextEncoder
-from spacy_bergamot.kb_import.lines import whole_text
+from spacy_bergamot.text_files import whole_text
 from training.errors import BergamotError, Errors
 
 _COLUMNS = ("mean", "term1", "term2")
@@ -29,7 +29,7 @@ class Judgements(NamedTuple):
 def read_judgements(path: Path) -> Judgements:
     """Read a CSV file with the columns Mean, Term1 and Term2, in any case and order.
 
-    RAISES (BergamotError): T301 for a missing file, T239, T304, T127, T151 without these columns,
+    RAISES (BergamotError): B001 for a missing file, B091, B049, B057, T128 without these columns,
         T152 if fewer than three rows are left.
     """
     pairs, means, skipped = [], [], 0
@@ -38,7 +38,8 @@ def read_judgements(path: Path) -> Judgements:
         header = [name.strip().lower() for name in next(rows, [])]
         missing = [name for name in _COLUMNS if name not in header]
         if missing:
-            raise BergamotError(Errors.T151, path=path, missing=", ".join(missing))
+            found = ", ".join(header)
+            raise BergamotError(Errors.T128, path=path, column=missing[0], columns=found)
         places = [header.index(name) for name in _COLUMNS]
         for row in rows:
             try:
@@ -53,9 +54,8 @@ def read_judgements(path: Path) -> Judgements:
             pairs.append((one, other))
             means.append(value)
     except csv.Error as reason:
-        raise BergamotError(
-            Errors.T127, path=path, line=rows.line_num, what="table", reason=reason
-        ) from None
+        said = f"no table: {reason}"
+        raise BergamotError(Errors.B057, path=path, line=rows.line_num, reason=said) from None
     if len(pairs) < _LEAST:
         raise BergamotError(Errors.T152, path=path, count=len(pairs))
     if skipped:

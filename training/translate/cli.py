@@ -46,12 +46,13 @@ def translate_cli(
 
     for what, value, known in (("--marks", marks, FORMS), ("--project", project, PROJECTIONS)):
         if value not in known:
-            raise BergamotError(Errors.T288, what=what, value=value, choices=", ".join(known))
+            raise BergamotError(Errors.B014, what=what, value=value, choices=", ".join(known))
     read = read_documents(corpus)
     lat(target)  # which refuses what is no language
     languages = Counter(read.documents["language"].to_pylist()).most_common()
     if not languages:
-        raise BergamotError(Errors.T296, path=corpus)
+        what, remedy = "document with a text to find mentions in", "Give another corpus."
+        raise BergamotError(Errors.T296, path=corpus, what=what, remedy=remedy)
     source = iso(languages[0][0])
     function = load_translator(translator, source=source, target=target, device=device)
     whose = hashlib.sha256(f"{translator} {source} {target}".encode()).hexdigest()[:8]

@@ -25,7 +25,7 @@ def load_translator(spec: str, *, source: str, target: str, device: str = "cpu")
     spec (str): "hf:FOLDER", a model that transformers loads for sequence to sequence (Marian, NLLB,
         M2M100, MADLAD), or "module:function", a function of a list of texts to as many texts.
     source, target (str): Languages, as "en". device (str): Of a model.
-    RAISES (BergamotError): T285 if there is none, T286 for a language that a model lacks.
+    RAISES (BergamotError): T285 if there is none, B014 for a language that a model lacks.
     """
     kind, _, name = spec.partition(":")
     if kind == "hf":
@@ -88,4 +88,5 @@ def _token(language: str, known: Collection[str], folder: Path) -> str:
         if token in (language, f"__{language}__") or token.partition("_")[0] == long:
             return token
     shown = ", ".join(sorted(known)[:20]) or "none"
-    raise BergamotError(Errors.T286, path=folder, value=language, known=shown)
+    what = f"language of the model in {folder}:"
+    raise BergamotError(Errors.B014, what=what, value=language, choices=shown)

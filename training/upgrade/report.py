@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spacy_bergamot.storage.files import atomic_file
+from spacy_bergamot.storage.files import write_text
 from training.evaluate.report.blocks import Block, Heading, Table, Text, to_html
 from training.evaluate.report.view import language_name
 from training.upgrade.carry import CARRIED, NEEDLESS, REFUSED
@@ -59,8 +59,7 @@ def write_report(report: Report, output: Path) -> Path:
         page: to_html(f"{output.name}: what the new release changed", list(_blocks(report))),
     }
     for path, text in texts.items():
-        with atomic_file(path) as temporary:
-            temporary.write_text(text, encoding="utf8")
+        write_text(path, text)
     return page
 
 

@@ -12,7 +12,6 @@ import spacy
 from confection import Config
 
 from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
-from spacy_bergamot.errors import Errors as PackageErrors
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.changes import Changes
 from spacy_bergamot.kb.concept_table import ConceptTable
@@ -126,7 +125,7 @@ def open_old(folder: Path) -> Old:
     expected, made_with = fingerprint(linker / ENCODER), index.manifest["lm_fingerprint"]
     if made_with != expected:
         short = {"found": made_with[:12], "expected": expected[:12]}
-        raise BergamotError(PackageErrors.B031, name=tied[0], **short)
+        raise BergamotError(Errors.B031, name=tied[0], **short)
     changes = None
     if (linker / CHANGES).is_dir():
         changes = Changes.open(linker / CHANGES, index, checksums=False)

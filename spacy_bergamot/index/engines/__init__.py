@@ -34,18 +34,19 @@ ENGINES.register("exact", func=ExactEngine)
 
 
 def engine_class(name: str) -> Any:
-    """Return an engine's class by name. RAISES (BergamotError): B020 if there is none."""
+    """Return an engine's class by name. RAISES (BergamotError): B014 if there is none."""
     if name not in ENGINES:
         choices = ", ".join(sorted(ENGINES.get_all()))
-        raise BergamotError(Errors.B020, name=name, choices=choices)
+        raise BergamotError(Errors.B014, what="search engine", value=name, choices=choices)
     return ENGINES.get(name)
 
 
 def require_engine(name: str, settings: Mapping[str, Any] | None = None) -> None:
     """Raise unless an engine is known, has these settings, and its package can be imported.
 
+    name (str): Of the engine.
     settings (Mapping | None): Of the engine's `build`.
-    RAISES (BergamotError): B020 for an unknown engine, B022 or B042 without its package, B039 or
-        B200 for settings that it does not take.
+    RAISES (BergamotError): B014 for an unknown engine or a setting that it has not, B022 or B109
+        without its package, B037 for a setting that is too small.
     """
     engine_class(name).require(settings or {})

@@ -56,14 +56,19 @@ class Engine(ABC):
     def require(cls, settings: Mapping[str, Any]) -> None:
         """Raise unless `build` takes these settings and the engine's package is installed.
 
-        RAISES (BergamotError): B200 for a setting that it has not.
+        RAISES (BergamotError): B014 for a setting that it has not.
         """
         known = [name for name in inspect.signature(cls.build).parameters  # type: ignore[attr-defined]
                  if name not in _NO_SETTINGS]  # fmt: skip
         for name in settings:
             if name not in known:
                 choices = ", ".join(known) or "none"
-                raise BergamotError(Errors.B200, engine=cls.name, name=name, known=choices)
+                raise BergamotError(
+                    Errors.B014,
+                    what=f"setting of the engine '{cls.name}'",
+                    value=name,
+                    choices=choices,
+                )
 
     def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rows (int64) and cosines (float32), both (n, k), best first; -1 fills up.
@@ -91,13 +96,19 @@ class Engine(ABC):
 
 
 def require_at_least(name: str, value: int, least: int) -> None:
-    """Raise B202 unless a setting is as large as it has to be."""
+    """Raise B037 unless a setting is as large as it has to be.
+
+    name (str), value (int): The setting. least (int): What it has to be.
+    """
     if value < least:
-        raise BergamotError(Errors.B202, name=name, value=value, least=least)
+        raise BergamotError(Errors.B037, setting=name, value=value, rule=f"at least {least}")
 
 
 def check_queries(vectors: np.ndarray, dim: int) -> None:
-    """Raise B021 unless vectors are finite, of the index's width and not zero."""
+    """Raise B021 unless vectors are finite, of the index's width and not zero.
+
+    vectors (np.ndarray): Queries, (n, d). dim (int): Width of the index.
+    """
     if vectors.ndim != 2 or vectors.shape[1] != dim:
         raise BergamotError(Errors.B021, what=f"shape {vectors.shape}", dim=dim)
     norms = np.einsum("nd,nd->n", vectors, vectors)
@@ -120,12 +131,20 @@ def shape_of(vectors: Vectors) -> tuple[int, int]:
 
 
 def build_threads(count: int, threads: int) -> int:
-    """Return how many threads build a graph: for 0 one per core, or one where vectors are few."""
+    """Return how many threads build a graph: for 0 one per core, or one where vectors are few.
+
+    count (int): Vectors. threads (int): What is asked for.
+    """
     return threads or (cores() if count > _FEW else 1)
 
 
 def build_seconds(count: int, dim: int, m: int, ef_construction: int, threads: int) -> float:
-    """Estimate the time of a build: links sought by every vector grow with log n."""
+    """Estimate the time of a build: links sought by every vector grow with log n.
+
+    count, dim (int): Vectors and their width.
+    m, ef_construction (int): As of `NmslibEngine.build`. threads (int): Of the build.
+    RETURNS (float): Seconds.
+    """
     work = count * math.log2(count + 2) * dim * ef_construction * m**0.3
     return _HNSW_RATE * work / min(threads or cores(), cores())
 
@@ -133,7 +152,12 @@ def build_seconds(count: int, dim: int, m: int, ef_construction: int, threads: i
 def announce_build(
     folder: Path, count: int, *, size: int, seconds: float, memory: int | None = None
 ) -> None:
-    """Say what building an index takes. size (int): Of its files, and of it in memory."""
+    """Say what building an index takes.
+
+    folder (Path): Where it is saved. count (int): Vectors. seconds (float): That it takes, about.
+    size, memory (int): Bytes of its files, and of memory; None for as many.
+    size (int): Of its files, and of it in memory.
+    """
     memory = size if memory is None else memory
     step = f"Building the index of {count} vectors"
     announce(step, memory=memory, disk=size, folder=folder, seconds=seconds)
@@ -147,7 +171,10 @@ def blocks(vectors: Vectors) -> Iterator[slice]:
 
 
 def write_facts(folder: Path, shape: tuple[int, ...], **settings: Any) -> None:
-    """Write number and width of vectors, and what an engine was built with."""
+    """Write number and width of vectors, and what an engine was built with.
+
+    folder (Path): Of the engine. shape (tuple): Of the vectors. settings: Of the build.
+    """
     facts = {"count": shape[0], "dim": shape[1], **settings}
     (folder / _FACTS).write_text(json.dumps(facts) + "\n", encoding="utf8")
 
@@ -155,6 +182,7 @@ def write_facts(folder: Path, shape: tuple[int, ...], **settings: Any) -> None:
 def read_facts(folder: Path) -> tuple[int, int, dict[str, Any]]:
     """Return number and width of vectors, and the settings.
 
+    folder (Path): Of the engine.
     RAISES (BergamotError): B002 if they are unreadable.
     """
     with readable(folder / _FACTS, "an engine's facts") as path:

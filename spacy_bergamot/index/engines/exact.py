@@ -32,7 +32,10 @@ class ExactEngine(Engine):
 
     @classmethod
     def build(cls, folder: Path, vectors: Vectors, *, progress: bool = False) -> None:
-        """Save unit vectors, float32 (n, d)."""
+        """Save unit vectors, float32 (n, d).
+
+        folder (Path): Where they are saved. progress (bool): Unused: it takes no time.
+        """
         shape = shape_of(vectors)
         folder.mkdir(parents=True, exist_ok=True)
         saved = mapped_array(folder / "vectors.npy", np.float32, shape)
@@ -43,7 +46,10 @@ class ExactEngine(Engine):
 
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 0) -> "ExactEngine":
-        """Map the vectors; `ef_search` has no meaning here."""
+        """Map the vectors; `ef_search` has no meaning here.
+
+        folder (Path): Of `build`.
+        """
         read_facts(folder)
         with readable(folder / "vectors.npy", "an array of vectors") as path:
             return cls(np.load(path, mmap_mode="r"))

@@ -56,7 +56,10 @@ class FaissEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`; B042 without faiss, B202 for numbers that are too small."""
+        """As `Engine.require`; B109 without faiss, B037 for numbers that are too small.
+
+        settings (Mapping): Of `build`.
+        """
         import_faiss()
         super().require(settings)
         for name, least in (("nlist", 0), ("nprobe", 1), ("threads", 0)):
@@ -76,6 +79,7 @@ class FaissEngine(Engine):
     ) -> None:
         """Build the lists of unit vectors, float32 (n, d), and save them and the vectors.
 
+        folder (Path): Where it is saved. progress (bool): Show a bar.
         nlist (int): Lists; 0 for about four times the square root of the number of vectors.
         nprobe (int): Lists that a search looks at. The default finds as much as nmslib's does.
         threads (int): 0 for one per core, or one where vectors are few.
@@ -117,7 +121,11 @@ class FaissEngine(Engine):
 
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 100) -> "FaissEngine":
-        """Map lists and vectors. ef_search (int): Vectors that are compared exactly, at least."""
+        """Map lists and vectors.
+
+        folder (Path): Of `build`.
+        ef_search (int): Vectors that are compared exactly, at least.
+        """
         faiss = import_faiss()
         count, dim, _ = read_facts(folder)
         with readable(folder / "index.faiss", "lists of faiss") as path:
@@ -146,7 +154,10 @@ class FaissEngine(Engine):
 
 
 def lists_of(count: int) -> int:
-    """Return how many lists so many vectors are shared out over: a power of two."""
+    """Return how many lists so many vectors are shared out over: a power of two.
+
+    count (int): Vectors.
+    """
     return 1 << round(math.log2(4 * math.sqrt(count)))
 
 
@@ -195,9 +206,11 @@ def _threads(count: int) -> Iterator[None]:
 
 
 def import_faiss() -> Any:
-    """Return the module `faiss`. RAISES (BergamotError): B042 if it is missing."""
+    """Return the module `faiss`. RAISES (BergamotError): B109 if it is missing."""
     try:
         import faiss
-    except ImportError:
-        raise BergamotError(Errors.B042, name="faiss", package="faiss-cpu") from None
+    except ImportError as reason:
+        raise BergamotError(
+            Errors.B109, step="The engine 'faiss'", reason=reason, packages="faiss-cpu"
+        ) from None
     return faiss

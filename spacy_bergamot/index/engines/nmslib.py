@@ -48,7 +48,10 @@ class NmslibEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`; B022 without nmslib."""
+        """As `Engine.require`; B022 without nmslib.
+
+        settings (Mapping): Of `build`.
+        """
         import_nmslib()
         super().require(settings)
 
@@ -65,6 +68,7 @@ class NmslibEngine(Engine):
     ) -> None:
         """Build the graph of unit vectors, float32 (n, d), and save it.
 
+        folder (Path): Where it is saved. progress (bool): Show a bar.
         m (int): HNSW's M, neighbours of a node in the graph.
         ef_construction (int): Nodes that are compared while a new one finds its neighbours.
         threads (int): 0 for one per core, or one for a small graph: threads that begin a graph
@@ -89,7 +93,11 @@ class NmslibEngine(Engine):
 
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 100) -> "NmslibEngine":
-        """Load the graph. ef_search (int): Candidates while searching."""
+        """Load the graph.
+
+        folder (Path): Of `build`.
+        ef_search (int): Candidates while searching.
+        """
         count, dim, _ = read_facts(folder)
         index = new_index()
         with readable(folder / "hnsw.nmslib", "an nmslib index") as path:

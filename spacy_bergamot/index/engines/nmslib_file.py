@@ -91,6 +91,7 @@ def nmslib_build() -> str:
 def map_records(path: Path, *, count: int, dim: int) -> np.ndarray:
     """Map the records of a graph: fields `number` (int32) and `vector` (float32 (dim,)).
 
+    path (Path): Of the graph. count, dim (int): Vectors and their width.
     RAISES (BergamotError): B002 if the file is not of `count` vectors of width `dim`, in order.
     """
     size = path.stat().st_size
@@ -113,6 +114,7 @@ def map_records(path: Path, *, count: int, dim: int) -> np.ndarray:
 def check_graph(path: Path, *, count: int, dim: int) -> None:
     """Check the header and every link of a graph: nmslib follows them wherever they lead.
 
+    path (Path): Of the graph. count, dim (int): Vectors and their width.
     RAISES (BergamotError): B002 if there is one that leads nowhere.
     """
     records = map_records(path, count=count, dim=dim)

@@ -44,7 +44,10 @@ class ShardedEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`, and what the engine of a shard requires; B202 for no shard."""
+        """As `Engine.require`, and what the engine of a shard requires; B037 for no shard.
+
+        settings (Mapping): Of `build`.
+        """
         super().require(settings)
         require_at_least("shards", settings.get("shards", 1), 1)
         require_engine(settings.get("engine", "nmslib"), settings.get("settings"))
@@ -63,6 +66,7 @@ class ShardedEngine(Engine):
     ) -> None:
         """Build the engines of unit vectors, float32 (n, d), one after the other.
 
+        folder (Path): Where they are saved. progress (bool): Show a bar for each.
         engine (str): Of each shard. settings (Mapping | None): Of that engine's `build`.
         shards (int): How many there are; one for each vector where these are fewer.
         parts (Path | None): See `Engine.in_parts`: a shard that is there is not built again.
@@ -90,7 +94,11 @@ class ShardedEngine(Engine):
 
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 100) -> "ShardedEngine":
-        """Open every shard. ef_search (int): Of each."""
+        """Open every shard.
+
+        folder (Path): Of `build`.
+        ef_search (int): Of each.
+        """
         count, dim, settings = read_facts(folder)
         with readable(folder / "engine.json", "the facts of shards") as path:
             made = engine_class(settings["engine"])

@@ -39,12 +39,16 @@ class UsearchEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`; B039 for an unknown dtype, B042 without usearch."""
+        """As `Engine.require`; B014 for an unknown dtype, B109 without usearch.
+
+        settings (Mapping): Of `build`.
+        """
         import_usearch()
         super().require(settings)
         dtype = settings.get("dtype", "f32")
         if dtype not in _USEARCH_BYTES:
-            raise BergamotError(Errors.B039, value=dtype, choices=", ".join(_USEARCH_BYTES))
+            choices = ", ".join(_USEARCH_BYTES)
+            raise BergamotError(Errors.B014, what="type of vectors", value=dtype, choices=choices)
 
     @classmethod
     def build(
@@ -60,11 +64,12 @@ class UsearchEngine(Engine):
     ) -> None:
         """Build the graph of unit vectors, float32 (n, d), and save it.
 
+        folder (Path): Where it is saved. progress (bool): Show a bar.
         m (int): HNSW's M, neighbours of a node in the graph.
         ef_construction (int): Nodes that are compared while a new one finds its neighbours.
         dtype (str): "f32", "bf16", "f16" or "i8", of the stored vectors.
         threads (int): As `NmslibEngine.build` takes it.
-        RAISES (BergamotError): B039 for an unknown dtype.
+        RAISES (BergamotError): B014 for an unknown dtype.
         """
         from tqdm import tqdm
 
@@ -89,6 +94,7 @@ class UsearchEngine(Engine):
     def grow(self, folder: Path, vectors: Vectors, sources: np.ndarray) -> None:
         """Save the graph of other vectors, of which many are in this one: only new ones are linked.
 
+        folder (Path): Where it is saved. vectors (Vectors): Unit vectors, float32 (n, d).
         sources (int64 (n,)): The row that every vector has here, each once, and -1 for a new one.
         """
         _, _, settings = read_facts(self.folder)
@@ -113,7 +119,11 @@ class UsearchEngine(Engine):
 
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 100) -> "UsearchEngine":
-        """Map the graph. ef_search (int): Candidates while searching."""
+        """Map the graph.
+
+        folder (Path): Of `build`.
+        ef_search (int): Candidates while searching.
+        """
         count, dim, _ = read_facts(folder)
         with readable(folder / _GRAPH, "a usearch index") as path:
             index = import_usearch().Index.restore(str(path), view=True)
@@ -154,9 +164,11 @@ def to_8_bits(vectors: np.ndarray) -> np.ndarray:
 
 
 def import_usearch() -> Any:
-    """Return the module `usearch.index`. RAISES (BergamotError): B042 if it is missing."""
+    """Return the module `usearch.index`. RAISES (BergamotError): B109 if it is missing."""
     try:
         import usearch.index
-    except ImportError:
-        raise BergamotError(Errors.B042, name="usearch", package="usearch") from None
+    except ImportError as reason:
+        raise BergamotError(
+            Errors.B109, step="The engine 'usearch'", reason=reason, packages="usearch"
+        ) from None
     return usearch.index

@@ -20,7 +20,10 @@ class Claml:
         self.modifiers: dict[str, dict[str, tuple[str, str]]] = {}
 
     def add(self, element: Element, line: int) -> None:
-        """Add an element; one without what it needs is counted as malformed."""
+        """Add an element; one without what it needs is counted as malformed.
+
+        element (Element): Of the file. line (int): Where it ends.
+        """
         code = (element.get("code") or "").strip()
         if element.tag == "Title":
             self._title(element)

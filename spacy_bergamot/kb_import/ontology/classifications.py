@@ -37,6 +37,8 @@ Add = Callable[[list[str]], bool]
 def read_classification(stream: IO[bytes], where: str, records: Records) -> bool:
     """Add a file's rows; return False for a name of no known form.
 
+    stream (IO): The open file. where (str): Its name, for messages.
+    records (Records): Gets what is read.
     RAISES (BergamotError): T116 for a file that is not UTF-8.
     """
     found = _FILE.match(re.split(r"[/\\:]", where)[-1])  # a member stands behind its archive's name

@@ -63,8 +63,10 @@ def import_ontologies(
 ) -> dict[str, int]:
     """Write the RRF files and return their numbers of rows.
 
+    sources (Sequence[Path]): Files and folders. output (Path): Folder of the RRF files.
+    prefer (Sequence[str]): Prefixes of the ontologies whose ids and names come first.
     reviewed_only (bool): Suppress translations that nobody has reviewed, such as a machine's.
-    RAISES (BergamotError): T116 and T117 for a broken or missing file, T118 without a name.
+    RAISES (BergamotError): T116 and B001 for a broken or missing file, T118 without a name.
     """
     records = Records(reviewed_only=reviewed_only)
     with timed("Reading the files"):

@@ -20,13 +20,16 @@ _TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 def read_sources(sources: list[Path], records: Records) -> dict[Path, bool]:
     """Read files, and every file of folders, into `records`; return which are of a known form.
 
-    RAISES (BergamotError): T116 for a broken file, T117 for a missing one, T238 for one that
+    sources (Sequence[Path]): Files and folders.
+    records (Records): Gets what is read.
+    RAISES (BergamotError): T116 for a broken file, B001 for a missing one, T238 for one that
         unpacks to too much, T158 for XML that declares entities.
     """
     files = []
     for source in sources:
         if not source.exists():
-            raise BergamotError(Errors.T117, path=source)
+            remedy = "Give a file, or a folder of ontologies and tables."
+            raise BergamotError(Errors.B001, path=source, remedy=remedy)
         files += (
             [source] if source.is_file() else sorted(f for f in source.rglob("*") if f.is_file())
         )

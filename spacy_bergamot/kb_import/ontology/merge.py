@@ -18,6 +18,9 @@ def merge_terms(records: Records, prefer: tuple[str, ...]) -> dict[str, str]:
     of one ontology, or two CUIs, into a concept: what comes first wins. The id is the CUI where
     there is one, else the accession (HP:0001250) of the ontology that comes first in `prefer`,
     then alphabetically.
+
+    records (Records): All that was read.
+    prefer (tuple[str, ...]): Prefixes of ontologies.
     """
     groups = _Groups({name.accession for name in records.names})
     for kind, pairs in (

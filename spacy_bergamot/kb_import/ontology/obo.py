@@ -14,6 +14,8 @@ _VERSION, _PROPERTY = "data-version", "property_value"
 def read_obo(stream: IO[bytes], where: str, records: Records) -> None:
     """Add the terms of an OBO file that are not obsolete; a frame with an error is left out.
 
+    stream (IO): The open file. where (str): Its name, for messages.
+    records (Records): Gets what is read.
     RAISES (BergamotError): T205 without fastobo, T116 for a file that is no OBO.
     """
     try:

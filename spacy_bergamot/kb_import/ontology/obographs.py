@@ -13,7 +13,12 @@ from spacy_bergamot.kb_import.ontology.sources import LICENCE, TITLE, own_prefix
 
 
 def read_obographs(stream: IO[bytes], where: str, records: Records) -> None:
-    """Add the classes of a document that are not deprecated. RAISES (BergamotError): T116."""
+    """Add the classes of a document that are not deprecated.
+
+    stream (IO): The open file. where (str): Its name, for messages.
+    records (Records): Gets what is read.
+    RAISES (BergamotError): T116.
+    """
     data = stream.read()
     try:
         graphs = parsed(decoded(data).removeprefix("\ufeff"))["graphs"]

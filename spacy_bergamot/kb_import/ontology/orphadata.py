@@ -6,7 +6,11 @@ from spacy_bergamot.kb_import.ontology.records import Records, language_of
 
 
 def add_disorder(element: Element, records: Records) -> None:
-    """Add names and synonyms of a disorder."""
+    """Add names and synonyms of a disorder.
+
+    element (Element): Of the file.
+    records (Records): Gets what is read.
+    """
     code = element.findtext("OrphaCode") or element.findtext("OrphaNumber")
     if not code:
         return

@@ -74,7 +74,12 @@ class Records:
     def name(
         self, accession: str, text: str, kind: str, *, language: str = "ENG", suppressed: bool
     ) -> None:
-        """Add a name on one line; an empty one, or one with RRF's separator, is counted."""
+        """Add a name on one line; an empty one, or one with RRF's separator, is counted.
+
+        accession (str): Of the term. text (str): The name.
+        kind (str): PT for the preferred one, SY, ET, as TTY in RRF.
+        language (str): As LAT in RRF. suppressed (bool): It is kept, and not taken by default.
+        """
         text = " ".join(text.split())
         if not text:
             self.skipped["empty names"] += 1
@@ -98,20 +103,29 @@ class Records:
         return unreviewed and self.reviewed_only
 
     def synonym(self, accession: str, text: str, scope: str, *, language: str = "ENG") -> None:
-        """Add a synonym by its OBO scope: broad and related ones are suppressed."""
+        """Add a synonym by its OBO scope: broad and related ones are suppressed.
+
+        accession, text, language: As of `name`. scope (str): Such as hasExactSynonym.
+        """
         scope = scope.lower()
         exact = "exact" in scope
         loose = "broad" in scope or "related" in scope
         self.name(accession, text, "SY" if exact else "ET", language=language, suppressed=loose)
 
     def definition(self, accession: str, text: str) -> None:
-        """Add a definition, on one line and without RRF's separator."""
+        """Add a definition, on one line and without RRF's separator.
+
+        accession (str): Of the term. text (str): The definition.
+        """
         text = " ".join(text.replace("|", "/").split())
         if text and _REPLACED not in text and not broken_character(text):
             self.definitions.append((accession, text))
 
     def source_of(self, accession: str) -> str:
-        """Return the vocabulary that a term belongs to; LOCAL where nothing says it."""
+        """Return the vocabulary that a term belongs to; LOCAL where nothing says it.
+
+        accession (str): Of the term.
+        """
         source, _ = self.codes.get(accession, ("", ""))
         return source or prefix_of(accession) or "LOCAL"
 
@@ -127,7 +141,10 @@ class Records:
         self.skipped["names of obsolete terms"] += len(distinct) - len(self.names)
 
     def malformed(self, where: str, what: str) -> None:
-        """Count a malformed row and keep the first few to show."""
+        """Count a malformed row and keep the first few to show.
+
+        where (str): File and line. what (str): Is wrong with it.
+        """
         self.skipped["malformed rows"] += 1
         self._note(f"{where}: {what}")
 
@@ -141,6 +158,8 @@ def accession_of(identifier: str) -> str | None:
 
     http://purl.obolibrary.org/obo/HP_0001250 and hp:0001250 are both HP:0001250, and
     http://identifiers.org/hgnc/5724 is HGNC:5724; SNOMEDCT_US_2025_09_01 loses its date.
+
+    identifier (str): As a file has it.
     """
     identifier = identifier.strip().strip("<>\"'")
     if _UMLS_IRI in identifier:

@@ -22,6 +22,9 @@ def write_release(output: Path, records: Records, ids: dict[str, str]) -> dict[s
     MRSAB has no column for licences: they stand in MRSAB.tsv, which `preprocess` reads too. A
     relation is written in both directions. A code of another vocabulary that a term refers to
     is a row of MRCONSO with the concept's name and the term type XR.
+
+    records (Records): All that was read. ids (Mapping): Concept ids, by accession.
+    output (Path): The folder.
     """
     tables = {
         "MRCONSO": _conso(records, ids),

@@ -22,14 +22,20 @@ class Sources:
         self._found: dict[str, dict[str, list[str]]] = {}
 
     def say(self, prefix: str, **values: str) -> None:
-        """Add what a file's header says; values that are empty or known already change nothing."""
+        """Add what a file's header says; values that are empty or known already change nothing.
+
+        prefix (str): Of the ontology. values (str): By `version`, `licence` and so on.
+        """
         known = self._found.setdefault(prefix, {})
         for key, value in values.items():
             if value and value not in known.setdefault(key, []):
                 known[key].append(value)
 
     def of(self, prefix: str) -> dict[str, str]:
-        """Return what is known of an ontology; files of several versions give all of them."""
+        """Return what is known of an ontology; files of several versions give all of them.
+
+        prefix (str): Of the ontology.
+        """
         found = {key: ", ".join(values) for key, values in self._found.get(prefix, {}).items()}
         return {key: value for key, value in (found | self.stated.get(prefix, {})).items() if value}
 
@@ -38,6 +44,8 @@ def version_of(text: str) -> str:
     """Return the version that an IRI or a data-version names, such as hp/releases/2024-04-26.
 
     An IRI that names none, as those of imported modules, gives an empty string.
+
+    text (str): As a file has it.
     """
     if "/" not in text:
         return text.strip()
@@ -49,5 +57,8 @@ def version_of(text: str) -> str:
 
 
 def own_prefix(prefixes: Counter[str]) -> str:
-    """Return the prefix that most terms of a file have: the header is about these."""
+    """Return the prefix that most terms of a file have: the header is about these.
+
+    prefixes (Counter[str]): Of the terms of the file.
+    """
     return min(prefixes, key=lambda prefix: (-prefixes[prefix], prefix), default="")

@@ -39,6 +39,9 @@ _RENAMED = {
 def read_table(stream: IO[bytes], where: str, delimiter: str, records: Records) -> bool:
     """Add a table's rows; return False for one whose columns say nothing to us.
 
+    stream (IO): The open file. where (str): Its name, for messages.
+    records (Records): Gets what is read.
+    delimiter (str): Between columns.
     RAISES (BergamotError): T116 for a file that is not UTF-8.
     """
     try:
@@ -67,7 +70,11 @@ def read_table(stream: IO[bytes], where: str, delimiter: str, records: Records) 
 
 
 def read_jsonl(stream: IO[bytes], where: str, records: Records) -> None:
-    """Add concepts, one JSON object a line: scispaCy's keys, or those of a table of names."""
+    """Add concepts, one JSON object a line: scispaCy's keys, or those of a table of names.
+
+    stream (IO): The open file. where (str): Its name, for messages.
+    records (Records): Gets what is read.
+    """
     for number, line in enumerate(stream, 1):
         try:
             entry = parsed(decoded(line).removeprefix("\ufeff"))

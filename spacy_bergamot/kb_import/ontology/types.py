@@ -38,6 +38,9 @@ def types_of(relations: Iterable[tuple[str, str, str]], terms: Iterable[str]) ->
     """Return {accession: TUI} of the terms whose ontology is known.
 
     A term has the type of the nearest branch that it is in, else that of its ontology.
+
+    relations (Iterable): Subject, predicate and object, as accessions.
+    terms (Iterable[str]): Accessions.
     """
     below: dict[str, list[str]] = {}
     for subject, predicate, target in relations:

@@ -17,6 +17,8 @@ _WANTED = {"JDBOR": {"Disorder"}, "ClaML": {"Title", "ModifierClass", "Class"}}
 def read_xml(stream: IO[bytes], where: str, records: Records) -> None:
     """Add names of Orphadata's XML or of ClaML, told apart by their roots.
 
+    stream (IO): The open file. where (str): Its name, for messages.
+    records (Records): Gets what is read.
     RAISES (BergamotError): T116 for what is neither, T158 for a file that declares entities.
     """
     reader = _Reader(where)

@@ -63,14 +63,14 @@ class Trained:
 
         folder (Path): That `save` wrote.
         device (str): torch device, or "auto". precision (str): "fp32" or "bf16".
-        RAISES (BergamotError): B014 for a precision, B151 if what it has does not fit; B001 to
-            B006, B149.
+        RAISES (BergamotError): B014 for a precision, B149 if what it has does not fit; B001 to
+            B006.
         """
         manifest = read_manifest(folder, kind=KIND, version=VERSION, fields=_FIELDS)
         try:
             blend = Blend(**{key: float(value) for key, value in manifest["blend"].items()})
         except (TypeError, ValueError) as reason:
-            raise BergamotError(Errors.B151, path=folder, reason=reason) from None
+            raise BergamotError(Errors.B149, path=folder, command=KIND, reason=reason) from None
         model = PairModel.open(folder, device=resolve_device(device), precision=precision)
         return cls(
             model,

@@ -21,6 +21,7 @@ from spacy_bergamot.encoder.runs import stacked
 from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.encoder.text_encoder import length_batches, open_tokenizer
 from spacy_bergamot.finder.tagger import PRECISIONS, check_precision
+from spacy_bergamot.linking.cross_encoder import KIND
 from spacy_bergamot.linking.cross_encoder.texts import MARKS, Line, Separators
 from spacy_bergamot.linking.errors import BergamotError, Errors
 
@@ -70,7 +71,7 @@ class PairModel(nn.Module):
 
         folder (Path): That `save` wrote.
         device (str): torch device. precision (str): "fp32" or "bf16".
-        RAISES (BergamotError): B014 for a precision, B151 for a file that does not fit.
+        RAISES (BergamotError): B014 for a precision, B149 for a file that does not fit.
         """
         check_precision(precision)
         model = cls.begin(folder)
@@ -78,7 +79,9 @@ class PairModel(nn.Module):
             own = load_file(folder / _PAIR)
             model.load_state_dict(own | _of_lm(model), strict=True)
         except (OSError, SafetensorError, RuntimeError) as reason:
-            raise BergamotError(Errors.B151, path=folder / _PAIR, reason=reason) from None
+            raise BergamotError(
+                Errors.B149, path=folder / _PAIR, command=KIND, reason=reason
+            ) from None
         model.to(device=device, dtype=PRECISIONS[precision])
         model.eval().requires_grad_(False)
         if is_packable(model.lm):

@@ -42,9 +42,13 @@ class CrossEncoder:
         trained: Trained | None = None,
     ) -> None:
         if not margin >= 0:
-            raise BergamotError(Errors.B152, setting="margin", value=margin, least=0)
+            raise BergamotError(
+                Errors.B037, setting="margin of the cross-encoder", value=margin, rule="at least 0"
+            )
         if k < 1:
-            raise BergamotError(Errors.B152, setting="k", value=k, least=1)
+            raise BergamotError(
+                Errors.B037, setting="k of the cross-encoder", value=k, rule="at least 1"
+            )
         self.nil, self.margin, self.k = nil, margin, k
         self.device, self.precision = device, precision
         self.generator = trained.generator if trained is not None else ""
@@ -63,11 +67,12 @@ class CrossEncoder:
 
         folder (Path): What training made.
         index (str): Fingerprint of the alias index that candidates come from.
-        RAISES (BergamotError): B153 for another index; else as `Trained.open`.
+        RAISES (BergamotError): B050 for another index; else as `Trained.open`.
         """
         trained = Trained.open(folder, device=self.device, precision=self.precision)
         if trained.index != index:
-            raise BergamotError(Errors.B153, path=folder)
+            command = "training cross-encoder PIPELINE CORPUS OUTPUT"
+            raise BergamotError(Errors.B050, path=folder, command=command)
         return CrossEncoder(
             nil=self.nil,
             margin=self.margin,

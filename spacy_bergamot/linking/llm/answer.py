@@ -34,7 +34,10 @@ class Answer:
 
     @classmethod
     def from_json(cls, text: str, options: int) -> "Answer | None":
-        """Read what `to_json` wrote of a question of so many options; None if it is no such."""
+        """Read what `to_json` wrote of a question of so many options; None if it is no such.
+
+        text (str): From a file. options (int): Of the question.
+        """
         value = _parsed(text)
         if not isinstance(value, dict) or value.keys() != {"chosen", "scores"}:
             return None
@@ -53,6 +56,8 @@ def read_choice(reply: Any, options: int) -> Answer | None:
 
     Probabilities are those of the letters alone, upper and lower case and with a space before
     them together: some servers give them as they were before the constraint.
+
+    reply (Any): The server's, parsed. options (int): How many there were.
     """
     choice = _at(reply, "choices", 0)
     letter = _letter(_at(choice, "message", "content"))
@@ -65,6 +70,7 @@ def read_choice(reply: Any, options: int) -> Answer | None:
 def read_ranks(reply: Any, documents: int, *, logits: bool) -> Answer | None:
     """Return the scores of a rerank endpoint, None if it has not one for every document.
 
+    reply (Any): The server's, parsed. documents (int): How many were sent.
     logits (bool): Whether its scores are any numbers, which the logistic function maps to 0 to 1.
     """
     scores = _raw_ranks(reply, documents)
@@ -80,6 +86,7 @@ def read_ranks(reply: Any, documents: int, *, logits: bool) -> Answer | None:
 def are_logits(reply: Any) -> bool | None:
     """Tell whether a rerank endpoint gives logits, by its answer about two documents.
 
+    reply (Any): The server's, parsed.
     RETURNS (bool | None): None if the second is not clearly the better one, as it should be.
     """
     scores = _raw_ranks(reply, 2)

@@ -61,6 +61,7 @@ class Asking:
 def gives_logits(client: Client, settings: LlmSettings) -> bool:
     """Tell whether a rerank endpoint gives logits, by a question whose answer is plain.
 
+    client (Client): Asks. settings (LlmSettings): What to ask.
     RAISES (NoAnswerError): If it gives none, or the wrong one: some servers give some models'
         scores wrong, without an error.
     """

@@ -52,6 +52,7 @@ class Client:
     def post(self, endpoint: str, body: dict[str, Any]) -> Any:
         """Return what the server answers, as parsed JSON.
 
+        endpoint (str): Below the url. body (Any): Sent as JSON.
         RAISES: NoAnswerError after the last try. BergamotError: B182 if the name of the server
             leads to another machine, B183 without a key where one is named.
         """

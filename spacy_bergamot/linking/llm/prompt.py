@@ -82,7 +82,10 @@ class Prompts:
         self._known = cache(self._read)
 
     def questions(self, mention: Mention, found: Sequence[Candidate]) -> list[Question]:
-        """Return what is asked about a mention, a question for every pass."""
+        """Return what is asked about a mention, a question for every pass.
+
+        mention (Mention): In its context. found (Sequence[Candidate]): Its candidates, best first.
+        """
         shown = self._shown(mention)
         asked = [self._described(one, mention) for one in found[: self.settings.k]]
         if self.settings.mode == "pairwise":

@@ -18,6 +18,7 @@ def ranked(found: list[Candidate], given: Sequence[tuple[Question, Answer]]) -> 
     asked about. Where one letter is all that was answered, its candidate has 1, and the others
     keep their order at half their scores.
 
+    found (Sequence[Candidate]): Its candidates, best first.
     given: The questions about the mention that were answered.
     """
     if not given:

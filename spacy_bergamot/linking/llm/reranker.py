@@ -61,6 +61,7 @@ class LlmReranker:
     ) -> list[Ordered]:
         """Return the candidates of the mentions of several documents, best first.
 
+        mentions, candidates: Of every document. kb (KnowledgeBase): Where candidates are described.
         RAISES (BergamotError): B182, B183, B185 for what only its settings can mend; B184 without
             an answer if `on_error` is "raise".
         """

@@ -61,7 +61,7 @@ class LlmSettings:
     allow_remote (bool): Let the text of documents leave this machine.
     key_env (str | None): Environment variable that holds the server's key.
 
-    RAISES (BergamotError): B180 for a value that cannot be, B181 for the url, B182 if it is of
+    RAISES (BergamotError): B037 for a value that cannot be, B181 for the url, B182 if it is of
         another machine and `allow_remote` is not set.
     """
 
@@ -102,8 +102,8 @@ class LlmSettings:
         self._check("extra", not own, f"without {', '.join(sorted(_OURS))}")
         # Not shown: who mistakes the setting writes the key itself.
         if self.key_env is not None and not re.fullmatch(r"[A-Za-z_]\w*", self.key_env, re.ASCII):
-            rule = "the name of an environment variable"
-            raise BergamotError(Errors.B180, setting="key_env", value="not one", rule=rule)
+            what, rule = "key_env of the language model reranker", "an environment variable's name"
+            raise BergamotError(Errors.B037, setting=what, value="not one", rule=rule)
         host = self.address.host
         if not (self.allow_remote or host == "localhost" or is_loopback(host)):
             raise BergamotError(Errors.B182, host=host)
@@ -126,12 +126,15 @@ class LlmSettings:
 
     def _check(self, setting: str, holds: bool, rule: str) -> None:
         if not holds:
-            value = repr(getattr(self, setting))
-            raise BergamotError(Errors.B180, setting=setting, value=value, rule=rule)
+            what, value = f"{setting} of the language model reranker", repr(getattr(self, setting))
+            raise BergamotError(Errors.B037, setting=what, value=value, rule=rule)
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether an address is of this machine; names are of none."""
+    """Tell whether an address is of this machine; names are of none.
+
+    host (str): Name or address.
+    """
     try:
         return ip_address(host.partition("%")[0]).is_loopback
     except ValueError:

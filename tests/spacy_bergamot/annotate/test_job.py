@@ -172,12 +172,12 @@ def test_what_has_changed_is_refused(run: Run, pipeline: Path, tmp_path: Path):
         (("--keep", "ward"), "settings: keep"),
     ):
         said = run(given, out, *options, by=copy, status=1).output
-        assert "B173" in said
+        assert "B040" in said
         assert what in said
     config = (copy / "config.cfg").read_text()
     (copy / "config.cfg").write_text(config.replace("max_tokens = 8", "max_tokens = 7"))
     said = run(given, out, by=copy, status=1).output
-    assert "B173" in said
+    assert "B040" in said
     assert "pipeline: config.cfg" in said
     (copy / "config.cfg").write_text(config)
     run(given, out, by=copy)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 
 from spacy_bergamot.annotate.sources import Kind, Source, parse_entry, read_docbin
-from spacy_bergamot.annotate.text_files import STDIN, check_file, numbered_lines, open_text
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.text_files import STDIN, check_file, numbered_lines, open_text
 
 VOCAB = spacy.blank("xx").vocab
 PRINTED = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1)
@@ -84,7 +84,7 @@ def test_a_cell_without_text_is_a_problem_of_its_row(tmp_path: Path):
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"text": 3}', '{"other": "x"}', "NaN"])
 def test_a_line_that_is_no_document_is_named(line: str):
-    with pytest.raises(BergamotError, match=r"B048.*in\.jsonl:7"):
+    with pytest.raises(BergamotError, match=r"B057.*in\.jsonl:7"):
         parse_entry(Path("in.jsonl"), 7, line)
     assert parse_entry(Path("x"), 1, '{"note": "a"}', key="note") == {"note": "a"}
 

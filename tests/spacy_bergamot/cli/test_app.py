@@ -68,7 +68,7 @@ def test_a_broken_line_is_named_and_nothing_is_left(run, tmp_path: Path, line: s
     source = tmp_path / "in.jsonl"
     source.write_text('{"text": "fine"}\n' + line + "\n", "utf8")
     output = run("link", source, tmp_path / "out.jsonl", status=1)
-    assert "B048" in output
+    assert "B057" in output
     assert "in.jsonl:2" in output
     assert not (tmp_path / "out.jsonl").exists()
     source.write_bytes(b'{"text": "\xff"}\n')

@@ -32,8 +32,8 @@ def invoke(*arguments: object, status: int = 0) -> str:
     [
         ("file", [], "B101"),
         ("file/below", [], "B007"),
-        ("p", ["--lang", "klingon"], "B106"),
-        ("p", ["--engine", "annoy"], "B020"),
+        ("p", ["--lang", "klingon"], "B014"),
+        ("p", ["--engine", "annoy"], "B014"),
         ("p", ["--pipeline", "nope"], "B046"),
         ("p", ["--pipeline", "file"], "B046"),
     ],

@@ -71,5 +71,5 @@ def test_the_files_of_somebody_else_are_left_alone(package: Path, tmp_path: Path
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.txt").write_text("mine")
     said = invoke("publish", package, "me/ours", "--dry-run", tmp_path / "mine", status=1).output
-    assert "B008" in said
+    assert "B101" in said
     assert (tmp_path / "mine/thesis.txt").read_text() == "mine"

@@ -134,7 +134,7 @@ def test_the_packages_that_a_sentencepiece_model_needs_are_named(
     (copied / "tokenizer.json").rename(copied / "sentencepiece.bpe.model")
     monkeypatch.setattr(lm_folder, "_is_installed", lambda module: module != lacking)
     package = lacking.rpartition(".")[2]
-    with pytest.raises(BergamotError, match=f"B085.*pip install {package}$"):
+    with pytest.raises(BergamotError, match=f"B109.*pip install {package}$"):
         place_lm(copied, tmp_path / "lm", pooling="cls")
 
 
@@ -190,7 +190,7 @@ def zeroed(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "change", "code"),
     [
-        ("config.json", without_a_line, "B005"),
+        ("config.json", without_a_line, "B006"),
         ("model.safetensors", zeroed, "B006"),
         ("model.safetensors", lambda path: shutil.copyfile(path.parents[1] / "w", path), "B006"),
         ("bergamot.json", lambda path: path.unlink(), "B001"),

@@ -4,25 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.hashing import string_key
-from spacy_bergamot.index.alias_strings import expand, index_strings, write_strings
+from spacy_bergamot.index.alias_strings import index_strings, write_strings
 from spacy_bergamot.kb.concept_table import ConceptTable, read_arrow
 from spacy_bergamot.text import normalize
 from tests.spacy_bergamot.conftest import write_concepts
-
-
-@given(st.lists(st.lists(st.integers(0, 9), max_size=4), min_size=1), st.data())
-def test_rows_of_a_csr_array_are_expanded_as_by_a_loop(rows: list[list[int]], data: st.DataObject):
-    asked = data.draw(st.lists(st.integers(0, len(rows) - 1)))
-    indptr = np.cumsum([0, *map(len, rows)])
-    values = np.array([value for row in rows for value in row], dtype=np.int32)
-    found = expand(indptr, values, np.array(asked, dtype=np.int64))
-    assert found.tolist() == [value for row in asked for value in rows[row]]
-    assert found.dtype == np.int32
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_vectors_of_two_kinds_are_not_mixed(encoder, plan, tmp_path, change):
 
 def test_somebody_elses_folder_is_left_alone(encoder, plan, tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(BergamotError, match="B008"):
+    with pytest.raises(BergamotError, match="B101"):
         fill(tmp_path, STRINGS, encoder, plan)
 
 
@@ -92,7 +92,7 @@ def test_half_as_large_on_disk_and_nearly_the_same(encoder, tmp_path):
     assert shard_path(tmp_path / "v", 0).stat().st_size < 95 * 32 * 2 + 200
     expected = encoder.encode(STRINGS.to_pylist())
     np.testing.assert_allclose(open_store(tmp_path / "v", plan)[:], expected, atol=1e-3)
-    with pytest.raises(BergamotError, match="B039"):
+    with pytest.raises(BergamotError, match="B014"):
         plan_of(STRINGS, encoder, lm_fingerprint="x", dtype="int3")
 
 

@@ -79,7 +79,7 @@ def test_a_string_keeps_all_its_languages_and_spellings(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("data", "code"),
-    [(None, "T101"), (b"", "T102"), (b"\x1f\x8b\x08\x00 cut off", "T102"), (b"PK\x03\x04", "T103")],
+    [(None, "B001"), (b"", "T102"), (b"\x1f\x8b\x08\x00 cut off", "T102"), (b"PK\x03\x04", "T103")],
 )
 def test_a_missing_empty_or_alien_mrconso_is_an_error(
     data: bytes | None, code: str, tmp_path: Path

@@ -67,10 +67,10 @@ def test_a_truncated_archive_is_named(tmp_path: Path, how: str):
 def test_an_archive_without_names_and_a_path_that_is_not_there(tmp_path: Path):
     with zipfile.ZipFile(tmp_path / "META", "w") as archive:
         archive.writestr("readme.txt", "nothing")
-    with pytest.raises(BergamotError, match="T101"):
+    with pytest.raises(BergamotError, match="B001"):
         run(tmp_path)
     (tmp_path / "META").unlink()
-    with pytest.raises(BergamotError, match="T101"):
+    with pytest.raises(BergamotError, match="B001"):
         run(tmp_path)
 
 

@@ -142,7 +142,7 @@ def test_a_link_is_as_probable_as_its_language_makes_it(make_nlp):
 def test_a_threshold_needs_a_calibration_and_scores_of_the_same_kind(make_nlp, tmp_path):
     with pytest.raises(BergamotError, match="B055"):
         make_nlp(mentions=False, min_probability=0.5)
-    with pytest.raises(BergamotError, match="B052"):
+    with pytest.raises(BergamotError, match="B037"):
         make_nlp(mentions=False, min_probability=1.5)
     nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
     nlp.get_pipe("bergamot_linker").calibrate(golds(nlp))
@@ -158,7 +158,7 @@ def test_a_threshold_needs_a_calibration_and_scores_of_the_same_kind(make_nlp, t
     nlp.get_pipe("bergamot_linker").parts.bundles["calibration"].copy_to(
         tmp_path / "other/bergamot_linker/calibration"
     )
-    with pytest.raises(BergamotError, match="B054"):
+    with pytest.raises(BergamotError, match="B050"):
         spacy.load(tmp_path / "other")
 
 

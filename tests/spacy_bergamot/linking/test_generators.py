@@ -92,7 +92,7 @@ def test_a_mention_that_is_an_alias_needs_no_language_model(make_nlp, monkeypatc
 
 @pytest.mark.parametrize("agreement", [-0.1, 1.5])
 def test_agreement_out_of_range_is_refused(make_nlp, agreement):
-    with pytest.raises(BergamotError, match="B058"):
+    with pytest.raises(BergamotError, match="B037"):
         make_nlp(mentions=False, generator=ensemble(combine="rescored", agreement=agreement))
 
 

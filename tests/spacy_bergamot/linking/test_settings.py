@@ -13,11 +13,11 @@ from spacy_bergamot.linking.settings import LinkerSettings
 @pytest.mark.parametrize(
     ("setting", "value", "code"),
     [
-        ("threshold", 1.01, "B036"),
-        ("threshold", -1.01, "B036"),
-        ("no_definition_threshold", float("nan"), "B036"),
-        ("min_probability", -0.01, "B052"),
-        ("min_probability", 1.01, "B052"),
+        ("threshold", 1.01, "B037"),
+        ("threshold", -1.01, "B037"),
+        ("no_definition_threshold", float("nan"), "B037"),
+        ("min_probability", -0.01, "B037"),
+        ("min_probability", 1.01, "B037"),
         ("k", 0, "B037"),
         ("ef_search", 0, "B037"),
         ("cache_size", -1, "B037"),

@@ -200,7 +200,7 @@ def test_threads_may_share_a_pipeline(nlp):
 @pytest.mark.parametrize(
     ("config", "code"),
     [
-        ({"threshold": 2.0}, "B036"),
+        ({"threshold": 2.0}, "B037"),
         ({"no_definition_threshold": -2}, "no_definition_threshold is -2"),
         ({"k": 0}, "B037"),
         ({"languages": ["XXX"]}, "B033"),

@@ -59,27 +59,28 @@ def test_settings_come_from_the_config_alone(saved):
     assert nlp.get_pipe("bergamot_linker").settings.threshold == 1.0
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_many_processes(saved, method, tmp_path):
+def test_many_processes(saved, tmp_path):
     script = tmp_path / "run.py"
     script.write_text(
         f"""
 import multiprocessing, spacy, torch
 if __name__ == "__main__":
-    multiprocessing.set_start_method({method!r})
     nlp = spacy.load({str(saved)!r})
     texts = ["a heart attack", "mild fevers", "患者は高血圧と糖尿病がある。"] * 20
     nlp("warm up the threads of high blood pressures")
     alone = [[(e.text, e.kb_id_) for e in doc.ents] for doc in nlp.pipe(texts)]
-    both = [[(e.text, e.kb_id_) for e in d.ents] for d in nlp.pipe(texts, n_process=2)]
-    assert alone == both and alone[2] == [("高血圧", "C01"), ("糖尿病", "C02")], both[:3]
-    print("same")
+    assert alone[2] == [("高血圧", "C01"), ("糖尿病", "C02")], alone[:3]
+    for method in ("fork", "spawn"):
+        multiprocessing.set_start_method(method, force=True)
+        both = [[(e.text, e.kb_id_) for e in d.ents] for d in nlp.pipe(texts, n_process=2)]
+        assert alone == both, (method, both[:3])
+        print(method)
 """
     )
     result = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=240, check=False
     )
-    assert result.stdout.strip() == "same", result.stderr[-2000:]
+    assert result.stdout.split() == ["fork", "spawn"], result.stderr[-2000:]
 
 
 def files_of(saved: Path) -> list[Path]:
@@ -93,7 +94,7 @@ def files_of(saved: Path) -> list[Path]:
     ("damage", "code"),
     [
         (lambda path: path.unlink(), "B001"),
-        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "B005"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "B006"),
         (lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?"), "B006"),
     ],
 )
@@ -154,7 +155,7 @@ def test_engines_find_what_the_exact_engine_finds(make_nlp, name, tmp_path):
 
 
 def test_an_unknown_engine_is_refused(make_nlp):
-    with pytest.raises(BergamotError, match="B020"):
+    with pytest.raises(BergamotError, match="B014"):
         make_nlp(engine="nothing")
 
 
@@ -162,7 +163,7 @@ def test_nothing_of_ours_is_overwritten_by_mistake(nlp, tmp_path):
     target = tmp_path / "out/bergamot_linker/index"
     target.mkdir(parents=True)
     (target / "thesis.txt").write_text("mine")
-    with pytest.raises(BergamotError, match="B008"):
+    with pytest.raises(BergamotError, match="B101"):
         nlp.to_disk(tmp_path / "out")
     assert (target / "thesis.txt").read_text() == "mine"
 

@@ -66,7 +66,7 @@ def test_a_folder_or_file_of_somebody_else_is_not_replaced(tmp_path: Path):
     thesis.parent.mkdir()
     thesis.write_text("mine")
     for path in (thesis, thesis.parent):
-        with pytest.raises(BergamotError, match=r"B008.*thesis"), atomic_folder(path):
+        with pytest.raises(BergamotError, match=r"B101.*thesis"), atomic_folder(path):
             pass
     assert thesis.read_text() == "mine"
     empty = tmp_path / "empty"

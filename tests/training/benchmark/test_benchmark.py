@@ -121,10 +121,10 @@ def test_a_reranker_is_trained_and_stands_beside_the_candidates(run, pipeline, c
         (["--corpus.test", "none"], r"T282.*homonyms.*none.*https://example.org.*spacy"),
         (["--corpus.train", "none"], "T282"),
         (["--corpus.train_ids", "none"], "T282"),
-        (["--corpus.labels", '["X"]'], "T283.*X"),
-        (["--corpus.sets", '{"homonyms": "b*"}'], r"T283.*b\*"),
-        (["--evaluate.golds", "annotated"], "T141"),
-        (["--corpus.tests", "x"], "T280.*corpus.tests.*home"),
+        (["--corpus.labels", '["X"]'], "T296.*X"),
+        (["--corpus.sets", '{"homonyms": "b*"}'], r"T296.*b\*"),
+        (["--evaluate.golds", "annotated"], "B014"),
+        (["--corpus.tests", "x"], "B014.*corpus.tests.*home"),
         (["--rerank.train", "json.tool {pipeline}/no.json"], r"(?s)T284.*status \d.*no.json"),
         (["--rerank.train", "json.tool {nothing}"], "(?s)T284.*nothing.*reranker"),
         (
@@ -156,7 +156,7 @@ def test_a_missing_language_model_is_said_before_the_work_begins(run, tmp_path: 
 def test_what_no_benchmark_made_stays(run, pipeline, corpus, tmp_path: Path):
     (tmp_path / "out/test").mkdir(parents=True)
     made = run(HOMONYMS, "--paths.pipeline", pipeline, "--paths.corpus", corpus.parent)
-    assert "T281" in str(made.exception)
+    assert "B101" in str(made.exception)
     assert (tmp_path / "out/test").is_dir()
 
 

@@ -220,7 +220,7 @@ def test_the_best_by_validation_is_the_model_that_was_exported(
     model = meta_of(pipeline)["bergamot"]["language_model"]
     assert (model["steps"], model["validation_recall@1"]) == (20, 0.61)
     (tmp_path / "run/history.json").write_text("{")
-    with pytest.raises(BergamotError, match="T147"):
+    with pytest.raises(BergamotError, match="B002"):
         run("card", pipeline, "--lm", tmp_path / "run/lm", "--no-speed")
 
 

@@ -27,7 +27,7 @@ def test_what_is_no_pipeline_is_refused(pipeline: Path, tmp_path: Path):
     refused("T504.*not a name", pipeline, "--name", "not a name")
     refused("T504.*newest", pipeline, "--version", "newest")
     (pipeline / "README.md").write_text("mine", "utf8")
-    refused("B008.*README.md", pipeline)
+    refused("B101.*README.md", pipeline)
     (pipeline / "README.md").unlink()
     (pipeline / "meta.json").write_text("[]", "utf8")
     refused("T501.*readable meta.json", pipeline)
@@ -37,7 +37,7 @@ def test_what_is_no_pipeline_is_refused(pipeline: Path, tmp_path: Path):
 
 def test_a_damaged_pipeline_is_refused(pipeline: Path):
     (pipeline / "bergamot_linker/index/strings.arrow").write_bytes(b"")
-    refused("B005.*strings.arrow", pipeline)
+    refused("B006.*strings.arrow", pipeline)
 
 
 def test_parts_of_another_pipeline_are_refused(pipeline: Path, tmp_path: Path):
@@ -52,4 +52,4 @@ def test_parts_of_another_pipeline_are_refused(pipeline: Path, tmp_path: Path):
 )
 def test_what_has_no_figures_is_refused(pipeline: Path, tmp_path: Path, text: str):
     (tmp_path / "figures.json").write_text(text, "utf8")
-    refused("T503.*figures.json", pipeline, "--figures", tmp_path / "figures.json")
+    refused("B002.*figures.json", pipeline, "--figures", tmp_path / "figures.json")

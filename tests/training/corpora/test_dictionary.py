@@ -23,7 +23,7 @@ def test_a_dictionary_is_a_concept_table(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("content", "code"), [("C1|heart\n", "T302"), ("||heart\n", "T302"), (None, "T301")]
+    ("content", "code"), [("C1|heart\n", "B057"), ("||heart\n", "B057"), (None, "B001")]
 )
 def test_a_bad_dictionary_names_file_and_line(tmp_path: Path, content: str | None, code: str):
     path = tmp_path / "d.txt"
@@ -38,8 +38,8 @@ def test_a_dictionary_s_mark_is_no_part_of_it_and_a_folder_is_none(tmp_path: Pat
     path = tmp_path / "dictionary.txt"
     path.write_bytes(b"\xef\xbb\xbfC1||gout\n")
     assert read_dictionary(path) == [("C1", "gout")]
-    with pytest.raises(BergamotError, match="T256"):
+    with pytest.raises(BergamotError, match="B108"):
         read_dictionary(tmp_path)
     path.write_bytes(b"C1||gout\nC2||g\xfc\n")
-    with pytest.raises(BergamotError, match=r"T304.*dictionary\.txt:2 .*0xfc"):
+    with pytest.raises(BergamotError, match=r"B049.*dictionary\.txt:2 .*0xfc"):
         read_dictionary(path)

@@ -237,7 +237,7 @@ def test_cometa_is_a_table_of_pandas_with_its_index_and_quotes(tmp_path: Path):
     assert contexts == ['They said "so\n tired"\t.', "I don ' t \" know"]
     assert corpus.skipped == {"malformed line": 1}
     put(tmp_path, {"zeroshot_general/test.csv": header + '6\t6\t"' + "x" * 200_000})
-    with pytest.raises(BergamotError, match=r"\[T127\].*test\.csv:2 is no table"):
+    with pytest.raises(BergamotError, match=r"\[B057\].*test\.csv:2: no table"):
         read_corpus(path)
 
 

@@ -102,11 +102,11 @@ def test_concept_folders_and_gold_sentences(tmp_path: Path):
         "malformed record (KeyError)": 1,
     }
     gold.write_text('{"text": "gout"}\n{"text')
-    with pytest.raises(BergamotError, match="T127"):
+    with pytest.raises(BergamotError, match="B057"):
         read_queries(gold)
 
 
 def test_a_file_that_is_not_utf8(tmp_path: Path):
     (tmp_path / "q.txt").write_bytes(b"C1||h\xe9art\n")
-    with pytest.raises(BergamotError, match="T304"):
+    with pytest.raises(BergamotError, match="B049"):
         read_queries(tmp_path / "q.txt")

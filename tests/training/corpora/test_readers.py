@@ -75,7 +75,7 @@ def test_mantra(tmp_path: Path):
 
 def test_mantra_that_is_no_xml_names_the_line(tmp_path: Path):
     path = write(tmp_path / "a.xml", MANTRA.replace("</text>", "", 1))
-    with pytest.raises(BergamotError, match=r"\[T127\].*a\.xml:\d+ is no XML"):
+    with pytest.raises(BergamotError, match=r"\[B057\].*a\.xml:\d+: no XML"):
         read_corpus(path)
 
 
@@ -222,7 +222,7 @@ def test_a_corpus_is_written_and_opened(tmp_path: Path):
     assert again.documents.equals(corpus.documents)
     assert (again.skipped, again.name) == (corpus.skipped, "c")
     (tmp_path / "out/mentions.arrow").write_bytes(b"x")
-    with pytest.raises(BergamotError, match=r"\[B005\]"):
+    with pytest.raises(BergamotError, match=r"\[B006\]"):
         Corpus.open(tmp_path / "out")
 
 

@@ -9,12 +9,12 @@ import spacy
 from spacy.tokens import DocBin
 
 from spacy_bergamot.pipeline.linker import BergamotLinker
-from spacy_bergamot.pipeline.pipelines import load_pipeline
+from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
 from tests.spacy_bergamot.conftest import write_lm
 from tests.training.rerank.conftest import NAMES, SENSES, documents, write_homonyms, write_pipeline
 from training.cross_encoder.recipe import Recipe
 from training.cross_encoder.train import train_cross_encoder
-from training.rerank.ask import ask, linker_of, read_documents
+from training.rerank.ask import ask, read_documents
 from training.rerank.candidates import Asked
 
 SAID = {"A": "medicine", "B": "weather"}
@@ -57,7 +57,7 @@ def doubtful(words_lm: Path, knowledge: Path, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture(scope="session")
 def linker(doubtful: Path) -> BergamotLinker:
-    return linker_of(load_pipeline(str(doubtful)), str(doubtful))
+    return linker_of(load_pipeline(str(doubtful)))[0]
 
 
 @pytest.fixture(scope="session")

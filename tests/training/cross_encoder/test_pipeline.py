@@ -98,11 +98,11 @@ def test_one_of_another_index_or_of_other_generators_is_refused(
     other = write_homonyms(tmp_path / "kb")
     plain = write_pipeline(tmp_path / "plain", words_lm, other)
     shown = invoke("rerank", plain, learned.folder, tmp_path / "out", status=1)
-    assert "B153" in shown.output
+    assert "B050" in shown.output
     another_base = write_lm(tmp_path / "lm", seed=1)
     plain = write_pipeline(tmp_path / "plain2", another_base, other)
     shown = invoke("rerank", plain, learned.folder, tmp_path / "out", status=1)
-    assert "B153" in shown.output
+    assert "B050" in shown.output
     assert not (tmp_path / "out").exists()
 
 

@@ -122,11 +122,11 @@ def test_what_cannot_be_learned_is_said(
     linker: BergamotLinker, asked: list[Asked], words_lm: Path, tmp_path: Path
 ):
     for recipe, code in (
-        (Recipe(size=65), r"T272.*65 tokens.*16 to 64"),
-        (Recipe(size=8), "T272"),
+        (Recipe(size=65), r"B037.*--size is 65.*16 to 64 tokens"),
+        (Recipe(size=8), "B037"),
         (replace(RECIPE, margin=0.0), "T271"),
         (replace(RECIPE, precision="fp8"), "B014"),
-        (replace(RECIPE, dev=1.0), "T107"),
+        (replace(RECIPE, dev=1.0), "B037"),
     ):
         with pytest.raises(BergamotError, match=code):
             train_cross_encoder(linker, asked, words_lm, tmp_path / "out", recipe)

@@ -87,5 +87,5 @@ def test_pairs_are_made_of_the_names_alone(server, tmp_path, monkeypatch):
 
 
 def test_an_unknown_language_is_refused(server, tmp_path):
-    with pytest.raises(BergamotError, match="T407"):
+    with pytest.raises(BergamotError, match="B014"):
         fetch_names(tmp_path, ["xx"], server=server.url)

@@ -66,7 +66,7 @@ def test_several_golds_count_as_they_are_told():
     each = gold_ranks(queries, found, "each")
     assert each.owner.tolist() == [0, 0, 1, 1, 2, 2]
     assert each.concept.tolist()[:5] == [1, 2, 0, 1, 0]
-    with pytest.raises(BergamotError, match="T141"):
+    with pytest.raises(BergamotError, match="B014"):
         gold_ranks(queries, found, "some")
 
 
@@ -154,7 +154,7 @@ def test_golds_out_of_the_dictionary():
     assert [bool(q.concepts) for q in kept] == [True, True, False, False]
     found = ranked_by(ExactGenerator(), dictionary, [q.mention for q in kept], 1)
     assert tabulate(kept, found)["micro"]["n"] == 2  # NIL is no part of accuracy
-    with pytest.raises(BergamotError, match="T143"):
+    with pytest.raises(BergamotError, match="B014"):
         within(queries, dictionary, "keep")
 
 
@@ -166,9 +166,9 @@ def test_protocols_by_training_queries():
     assert [q.mention for q in kept] == ["other", "new"]
     kept = select(queries, dictionary, "zero_shot", train=train)
     assert [q.mention for q in kept] == ["cold", "new"]
-    with pytest.raises(BergamotError, match="T140"):
+    with pytest.raises(BergamotError, match="T113"):
         select(queries, dictionary, "zero_shot")
-    with pytest.raises(BergamotError, match="T305"):
+    with pytest.raises(BergamotError, match="B014"):
         select(queries, dictionary, "most")
 
 

@@ -140,9 +140,9 @@ def test_histories(tmp_path: Path):
     path.write_text(json.dumps([{"step": 1, "text": 2.0}, {"step": 2, "text": 1.0, "dgi": 3}]))
     assert read_history(path) == {"text": [(1, 2), (2, 1)], "dgi": [(2, 3)]}
     path.write_text("{")
-    with pytest.raises(BergamotError, match="T147"):
+    with pytest.raises(BergamotError, match="B002"):
         read_history(path)
-    with pytest.raises(BergamotError, match="T301"):
+    with pytest.raises(BergamotError, match="B001"):
         read_history(tmp_path / "none.json")
 
 

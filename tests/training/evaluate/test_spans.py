@@ -257,10 +257,10 @@ def test_documents_that_are_not_the_same_are_refused(tmp_path: Path):
     two = write_docbin(tmp_path / "two.spacy", ["gout flares", "a b"], "C1")
     with pytest.raises(BergamotError, match="T146"):
         score_links(str(one), other)
-    with pytest.raises(BergamotError, match="T144"):
+    with pytest.raises(BergamotError, match="T146"):
         score_links(str(one), two)
     (tmp_path / "bad.spacy").write_bytes(b"no docbin")
-    with pytest.raises(BergamotError, match="T145"):
+    with pytest.raises(BergamotError, match="B002"):
         read_documents(tmp_path / "bad.spacy")
-    with pytest.raises(BergamotError, match="T301"):
+    with pytest.raises(BergamotError, match="B001"):
         read_documents(tmp_path / "none.spacy")

@@ -204,6 +204,6 @@ def test_a_file_without_pairs_is_named(tmp_path: Path, option: str, line: str) -
     poor.write_text(start + line.format(bars) if line else "")
     arguments = ["pairs", str(tmp_path / "out"), option, str(whole), option, str(poor)]
     result = CliRunner().invoke(training, arguments)
-    assert "[T240]" in str(result.exception)
+    assert "[T296]" in str(result.exception)
     assert str(poor) in str(result.exception)
     assert not (tmp_path / "out").exists()

@@ -148,5 +148,5 @@ def test_training_names_are_distinct_and_in_the_order_of_the_aliases(held: Run) 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
 def test_an_impossible_share_is_an_error(share: float, tmp_path: Path) -> None:
-    with pytest.raises(BergamotError, match="T107"):
+    with pytest.raises(BergamotError, match="B037"):
         build(tmp_path, [name("C1", "a"), name("C1", "b")], held_out=share)

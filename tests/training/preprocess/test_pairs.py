@@ -199,7 +199,7 @@ def test_more_pairs_than_fit_into_one_piece_are_the_same(monkeypatch: pytest.Mon
 
 
 def test_caps_below_zero_and_too_many_languages_are_errors() -> None:
-    with pytest.raises(BergamotError, match=r"T108.*cap_monolingual is -1"):
+    with pytest.raises(BergamotError, match=r"B037.*cap_monolingual is -1"):
         Caps(50, -1, 50)
     with pytest.raises(BergamotError, match=r"T109.*64 languages"):
         draw([(0, f"L{i}", i) for i in range(64)], CAPS)

@@ -119,14 +119,14 @@ def test_no_pairs_at_all_is_an_error(tmp_path: Path) -> None:
 
 
 def test_an_unknown_relation_label_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BergamotError, match=r"T106.*'REL'"):
+    with pytest.raises(BergamotError, match=r"B014.*'REL'"):
         build(tmp_path, TWO, relation_label="REL")
 
 
 def test_somebody_elses_folder_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out/kb").mkdir(parents=True)
     (tmp_path / "out/kb/thesis.txt").write_text("mine")
-    with pytest.raises(BergamotError, match="B008"):
+    with pytest.raises(BergamotError, match="B101"):
         build(tmp_path, TWO)
     assert (tmp_path / "out/kb/thesis.txt").read_text() == "mine"
 

@@ -46,9 +46,9 @@ def test_every_format(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("content", "form", "code"),
-    [(None, "bioasq", "T301"), ("{", "bioasq", "T154"), ("[]", "pubmedqa", "T154"),
-     ('{"x": 1}', "bioasq", "T154"), ("x\n", "mednli", "T154"), ("{}", "squad", "T153"),
-     ('{"1": 3}', "pubmedqa", "T154"), ("[" * 100_000, "bioasq", "x:1 holds no bioasq"),
+    [(None, "bioasq", "B001"), ("{", "bioasq", "B002"), ("[]", "pubmedqa", "B002"),
+     ('{"x": 1}', "bioasq", "B002"), ("x\n", "mednli", "B002"), ("{}", "squad", "B014"),
+     ('{"1": 3}', "pubmedqa", "B002"), ("[" * 100_000, "bioasq", "x:1 is not readable as bioasq"),
      ('{"questions": [\n{"body": "\\ud800"}]}', "bioasq", "x:2 .*half of a surrogate")],
 )  # fmt: skip
 def test_bad_files(tmp_path: Path, content: str | None, form: str, code: str):
@@ -60,10 +60,10 @@ def test_bad_files(tmp_path: Path, content: str | None, form: str, code: str):
 
 def test_a_folder_is_no_file(tmp_path: Path):
     for form in ("mednli", "bioasq"):
-        with pytest.raises(BergamotError, match="T256"):
+        with pytest.raises(BergamotError, match="B108"):
             read_records(tmp_path, form)
     (tmp_path / "x").write_bytes(b"{}\n\n\xff")
-    with pytest.raises(BergamotError, match=r"T304.*x:3 "):
+    with pytest.raises(BergamotError, match=r"B049.*x:3 "):
         read_records(tmp_path / "x", "bioasq")
 
 

@@ -51,8 +51,8 @@ def test_the_command(tmp_path: Path, lm: Path):
 
 @pytest.mark.parametrize(
     ("content", "code"),
-    [(None, "T301"), (b"a,b\n1,2\n", "T151"), (b"Mean,Term1,Term2\n1,a,b\n", "T152"),
-     (b"Mean,Term1,Term2\n1,\xe9,b\n", "T304"), (b"", "T151")],
+    [(None, "B001"), (b"a,b\n1,2\n", "T128"), (b"Mean,Term1,Term2\n1,a,b\n", "T152"),
+     (b"Mean,Term1,Term2\n1,\xe9,b\n", "B049"), (b"", "T128")],
 )  # fmt: skip
 def test_bad_files(tmp_path: Path, content: bytes | None, code: str):
     if content is not None:

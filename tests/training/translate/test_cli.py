@@ -93,9 +93,9 @@ def test_the_command_takes_a_function_of_ones_own(tmp_path: Path, monkeypatch):
         (["--translator", "json:nothing", "--target", "fr"], "T285.*nothing"),
         (["--translator", "json", "--target", "fr"], "T285"),
         (["--translator", "json:dumps", "--target", "fr"], "T287.*str"),
-        (["--translator", "json:dumps", "--target", "xyz"], "T125"),
-        (["--translator", "json:dumps", "--target", "fr", "--marks", "x"], "T288.*--marks.*xml"),
-        (["--translator", "json:dumps", "--target", "fr", "--project", "x"], "T288.*search"),
+        (["--translator", "json:dumps", "--target", "xyz"], "B014"),
+        (["--translator", "json:dumps", "--target", "fr", "--marks", "x"], "B014.*--marks.*xml"),
+        (["--translator", "json:dumps", "--target", "fr", "--project", "x"], "B014.*search"),
     ],
 )
 def test_what_cannot_be_translated_says_why(tmp_path: Path, options: list[str], code: str):
@@ -112,7 +112,7 @@ def test_a_language_that_a_model_lacks_is_refused(tmp_path: Path):
     known = ["eng_Latn", "fra_Latn", "zho_Hans"]
     assert [_token(code, known, tmp_path) for code in ("en", "fr", "zh")] == known
     assert _token("de", ["__de__", "__fr__"], tmp_path) == "__de__"
-    with pytest.raises(BergamotError, match=r"T286.*'xx'.*eng_Latn"):
+    with pytest.raises(BergamotError, match=r"B014.*'xx'.*eng_Latn"):
         _token("xx", known, tmp_path)
     with pytest.raises(BergamotError, match="T285"):
         load_translator("hf:", source="en", target="fr")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.storage.files import MANIFEST, atomic_file
+from spacy_bergamot.storage.files import MANIFEST, write_text
 from training.corpora.dictionary import Dictionary
 from training.evaluate.cli import named
 from training.evaluate.hierarchy import Hierarchy
@@ -64,8 +64,7 @@ def evaluate_report_cli(
         measured=_day(results / MANIFEST),
     )
     for path, write in ((output, to_html), (output.with_suffix(".md"), to_markdown)):
-        with atomic_file(path) as temporary:
-            temporary.write_text(write(_TITLE, blocks), encoding="utf8")
+        write_text(path, write(_TITLE, blocks))
         typer.echo(f"Written: {path}")
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from spacy_bergamot.text_files import check_file
 from training.errors import BergamotError, Errors
 from training.evaluate.report.blocks import Block, Figures, Heading, Table
 from training.evaluate.report.charts import line_chart
@@ -13,9 +14,8 @@ _MOST_POINTS = 200
 
 
 def read_history(path: Path) -> dict[str, list[tuple[float, float]]]:
-    """Return every logged value by step. RAISES (BergamotError): T301, T147."""
-    if not path.is_file():
-        raise BergamotError(Errors.T301, path=path)
+    """Return every logged value by step. RAISES (BergamotError): B001, B002."""
+    check_file(path)
     try:
         lines: dict[str, list[tuple[float, float]]] = {}
         for entry in json.loads(path.read_text(encoding="utf8")):
@@ -23,7 +23,9 @@ def read_history(path: Path) -> dict[str, list[tuple[float, float]]]:
                 if name != "step":
                     lines.setdefault(name, []).append((float(entry["step"]), float(value)))
     except (ValueError, KeyError, TypeError, AttributeError) as reason:
-        raise BergamotError(Errors.T147, path=path, reason=reason) from None
+        raise BergamotError(
+            Errors.B002, path=path, what="history.json of a run", reason=reason
+        ) from None
     return lines
 
 

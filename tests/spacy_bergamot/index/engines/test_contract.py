@@ -142,7 +142,7 @@ def test_there_is_no_index_of_nothing(name: str, tmp_path: Path):
 def test_settings_that_it_has_not_are_refused_by_name(name: str):
     engine, settings = ENGINES[name]
     require_engine(engine, settings)
-    with pytest.raises(BergamotError, match=rf"B200.*'{engine}'.*'mm'"):
+    with pytest.raises(BergamotError, match=rf"B014.*'{engine}'.*'mm'"):
         require_engine(engine, {**settings, "mm": 3})
 
 

@@ -37,7 +37,7 @@ def test_8_bits_use_their_range(vectors: np.ndarray):
 
 
 def test_an_unknown_type_is_named(vectors: np.ndarray, tmp_path: Path):
-    with pytest.raises(BergamotError, match=r"B039.*'int8'.*i8"):
+    with pytest.raises(BergamotError, match=r"B014.*'int8'.*i8"):
         UsearchEngine.build(tmp_path, vectors, dtype="int8")
     assert not list(tmp_path.iterdir())
 

@@ -31,7 +31,7 @@ def test_broken_files_are_named(tmp_path: Path, name: str, content: bytes, code:
         import_ontologies([path], tmp_path / "META")
     assert str(path.name).removesuffix(".gz") in str(caught.value)
     assert not (tmp_path / "META").exists()
-    with pytest.raises(BergamotError, match="T117"):
+    with pytest.raises(BergamotError, match="B001"):
         import_ontologies([tmp_path / "nowhere"], tmp_path / "META")
 
 

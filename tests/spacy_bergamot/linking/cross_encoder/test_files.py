@@ -30,7 +30,7 @@ def test_another_precision_and_damaged_files_are_refused(trained: Path, tmp_path
     damaged = tmp_path / "damaged"
     shutil.copytree(trained, damaged)
     (damaged / "pair.safetensors").write_bytes(b"x")
-    with pytest.raises(BergamotError, match="B005"):
+    with pytest.raises(BergamotError, match="B006"):
         Trained.open(damaged, device="cpu", precision="fp32")
 
 
@@ -40,5 +40,5 @@ def test_a_blend_that_is_none_is_refused(trained: Path, blend: dict):
     kept = {key: facts[key] for key in ("index", "generator", "size", "context")}
     (trained / "manifest.json").unlink()
     write_manifest(trained, kind="cross-encoder", version=1, blend=blend, **kept)
-    with pytest.raises(BergamotError, match="B151"):
+    with pytest.raises(BergamotError, match="B149"):
         Trained.open(trained, device="cpu", precision="fp32")

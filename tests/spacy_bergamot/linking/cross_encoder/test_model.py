@@ -79,8 +79,8 @@ def test_saved_and_opened_it_gives_the_same(pair_model: PairModel, tmp_path: Pat
 def test_weights_that_do_not_fit_are_refused(pair_model: PairModel, tmp_path: Path):
     pair_model.save(tmp_path)
     (tmp_path / "pair.safetensors").write_bytes(b"nothing")
-    with pytest.raises(BergamotError, match="B151"):
+    with pytest.raises(BergamotError, match="B149"):
         PairModel.open(tmp_path)
     (tmp_path / "pair.safetensors").unlink()
-    with pytest.raises(BergamotError, match="B151"):
+    with pytest.raises(BergamotError, match="B149"):
         PairModel.open(tmp_path)

@@ -65,11 +65,11 @@ def test_a_clear_mention_is_not_read_and_nil_may_be_left_out(
 
 
 def test_settings_and_files_that_do_not_fit_are_refused(trained: Path):
-    with pytest.raises(BergamotError, match=r"B152.*margin"):
+    with pytest.raises(BergamotError, match=r"B037.*margin"):
         make_cross_encoder(margin=float("nan"))
-    with pytest.raises(BergamotError, match=r"B152.*k of"):
+    with pytest.raises(BergamotError, match=r"B037.*k of"):
         make_cross_encoder(k=0)
-    with pytest.raises(BergamotError, match="B153"):
+    with pytest.raises(BergamotError, match="B050"):
         make_cross_encoder().opened(trained, index="another")
 
 

@@ -115,7 +115,7 @@ def test_a_key_that_cannot_be_is_an_error_that_does_not_show_it(
 
 
 def test_a_key_in_the_place_of_its_variable_is_not_shown(llm):
-    with pytest.raises(BergamotError, match=r"B180.*environment variable") as caught:
+    with pytest.raises(BergamotError, match=r"B037.*environment variable") as caught:
         llm(key_env=KEY)
     assert KEY not in "".join(traceback.format_exception(caught.value))
 
@@ -129,7 +129,7 @@ def test_a_key_in_the_place_of_its_variable_is_not_shown(llm):
      ("extra", {"messages": []})],
 )  # fmt: skip
 def test_settings_that_cannot_be_are_named(llm, setting: str, value: object):
-    with pytest.raises(BergamotError, match=rf"B180.*{setting} of the language model reranker"):
+    with pytest.raises(BergamotError, match=rf"B037.*{setting} of the language model reranker"):
         llm(**{setting: value})
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from spacy_bergamot.kb_import.errors import BergamotError
-from spacy_bergamot.kb_import.lines import numbered_lines, whole_text
+from spacy_bergamot.text_files import numbered_lines, whole_text
 
 
 def test_only_a_line_feed_ends_a_line_and_empty_ones_are_left_out(tmp_path: Path):
@@ -16,7 +16,7 @@ def test_only_a_line_feed_ends_a_line_and_empty_ones_are_left_out(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("name", "code"), [("missing", "T301"), (".", "T256"), ("latin.txt", r"T304.*latin\.txt:2")]
+    ("name", "code"), [("missing", "B001"), (".", "B108"), ("latin.txt", r"B049.*latin\.txt:2")]
 )
 def test_what_is_no_text_is_named(tmp_path: Path, name: str, code: str):
     (tmp_path / "latin.txt").write_bytes(b"a\ncaf\xe9\n")

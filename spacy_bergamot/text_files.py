@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any, TextIO, cast
 
 from spacy_bergamot.errors import BergamotError, Errors
-from spacy_bergamot.inputs import Malformed, decoded_lines
+from spacy_bergamot.inputs import Malformed, decoded, decoded_lines
 
 STDIN = Path("-")
 
@@ -53,18 +53,35 @@ def open_text(path: Path, *, newline: str | None = None) -> Iterator[TextIO]:
             text.detach()
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text and their numbers.
+def numbered_lines(path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield number (from 1) and text of the lines of a text; only a line feed ends one.
 
     path (Path): The file, or - for stdin.
+    blank (bool): Those with nothing but white space too.
     RAISES (BergamotError): As `open_bytes`, B049 naming the first line that is not UTF-8.
     """
-    with open_bytes(path) as stream:
-        try:
-            yield from decoded_lines(stream)
-        except Malformed as reason:
-            place = f"{path}:{reason.line}"
-            raise BergamotError(Errors.B049, path=place, reason=reason) from None
+    with open_bytes(path) as stream, _utf8(path):
+        for number, line in decoded_lines(stream):
+            if blank or line.strip():
+                yield number, line
+
+
+def whole_text(path: Path) -> str:
+    """Return the text of a file, as it is.
+
+    path (Path): The file, or - for stdin.
+    RAISES (BergamotError): As `numbered_lines`.
+    """
+    with open_bytes(path) as stream, _utf8(path):
+        return decoded(stream.read()).removeprefix("\ufeff")
+
+
+@contextmanager
+def _utf8(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except Malformed as reason:
+        raise BergamotError(Errors.B049, path=f"{path}:{reason.line}", reason=reason) from None
 
 
 def check_file(path: Path) -> None:
