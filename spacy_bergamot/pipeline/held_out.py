@@ -128,12 +128,17 @@ def _names_of(index: AliasIndex, count: int, rng: np.random.Generator) -> list[N
 
 
 def _words(index: AliasIndex, count: int, rng: np.random.Generator) -> list[Name]:
-    """Draw everyday words and pairs of them that are no alias."""
+    """Draw everyday words and pairs of them that are no alias.
+
+    Their language is unknown where no alias is in it, as no held-out name is: else they alone would
+    say how probable an alias in another language is.
+    """
     words = {text: of for text, of in everyday_words().items() if has_letters(text)}
     texts = list(words)
+    known = set(map(lat, index.table.column("aliases", "language").unique().to_pylist()))
     free = np.flatnonzero(index.lookup(texts) < 0)
-    drawn = rng.choice(free, min(count, len(free)), replace=False)
-    return [Name(frozenset(), texts[row], words[texts[row]]) for row in drawn]
+    drawn = [texts[row] for row in rng.choice(free, min(count, len(free)), replace=False)]
+    return [Name(frozenset(), word, words[word] if words[word] in known else "") for word in drawn]
 
 
 @cache

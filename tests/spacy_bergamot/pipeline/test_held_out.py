@@ -8,6 +8,7 @@ from spacy.language import Language
 from typer.testing import CliRunner
 
 from spacy_bergamot.cli import bergamot
+from spacy_bergamot.languages import lat
 from spacy_bergamot.pipeline.build import build_pipeline
 from spacy_bergamot.pipeline.held_out import Name, answers, everyday_words
 from tests.spacy_bergamot.factories import mark
@@ -56,6 +57,18 @@ def test_a_linker_is_asked_for_four_kinds_of_mentions(nlp: Language, held_out):
     gold, name, _ = next(one for one in held_out if len(linker.kb.alias_to_cuis[one.text]) == 1)
     found = linker.generator.generate([(name.lower(), "")], k=1)[0][0]
     assert ({found.concept_id}, found.score) == (gold, pytest.approx(1, abs=1e-5))
+
+
+def test_words_of_languages_that_no_name_is_in_say_none(make_nlp):
+    linker = make_nlp(mentions=False).get_pipe("bergamot_linker")
+    names = [Name(frozenset(["C01"]), "hipertension", "SPA")] * 400
+    made = answers(linker, names)
+    assert set(made.languages[:100]) == {"SPA"}
+    words = [
+        of for of, gold in zip(made.languages[-200:], made.golds[-200:], strict=True) if not gold
+    ]
+    known = {lat(language) for language in linker.kb.aliases_by_language()}
+    assert {"", "RUS"} < set(words) <= {"", *known}
 
 
 def test_everyday_words_are_of_many_languages_and_scripts():
