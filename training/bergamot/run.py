@@ -228,7 +228,7 @@ class Run:
             lm.compile(dynamic=True)
         labels = len(self.data.relation_labels)
         model = make_model(lm, self.parts, n_relations=labels, pooling=settings.pooling)
-        model.detach_neighbours = batches.detach_neighbours
+        model.detach_neighbours = batches.detached
         model.autocast_dtype = HALF[training.autocast]
         # The packed forward pass goes round what these two change.
         model.packs &= not (training.compile or training.activation_checkpointing)
