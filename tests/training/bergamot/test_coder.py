@@ -223,15 +223,16 @@ def test_a_run_trains_the_relations_too_and_is_resumed_bit_identical(
     assert equal(whole, train(coder))
 
 
-@pytest.mark.parametrize("kind", ["bilinear", "transe"])
-def test_two_processes_take_the_steps_of_one(coder: Config, tmp_path: Path, kind: str):
-    coder["objectives"]["relation"]["relation"] = kind
+def test_two_processes_take_the_steps_of_one(coder: Config, tmp_path: Path):
+    """By matrices, and by translations, which draw their negatives at random."""
+    translation = {"@objectives": "relation.v1", "relation": "transe"}
+    coder["objectives"]["translation"] = translation
     coder["training"].update(max_steps=4, autocast="none")
     coder["batches"]["chunk_tokens"] = 60
     alone, together = train(coder).parent, run_processes(coder, 2, tmp_path)
     first, second = (json.loads((run / "history.json").read_text()) for run in (alone, together))
     for a, b in zip(first, second, strict=True):
-        for name in ("total", "text", "relation", "grad_norm"):
+        for name in ("total", "text", "relation", "translation", "grad_norm"):
             assert b[name] == pytest.approx(a[name], rel=1e-3), (name, a["step"])
 
 
