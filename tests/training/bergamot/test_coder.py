@@ -43,13 +43,12 @@ def coder(config: Config) -> Config:
 
 @pytest.fixture
 def six() -> Embeddings:
-    """Six rows: tails 1 and 4 are one concept; row 0 knows tail 3; tails 2 and 5 are homonyms."""
+    """Six rows: tails 1 and 4 are one concept, 2 and 5 homonyms; a third of the rest is known."""
     generator = torch.Generator().manual_seed(0)
     labels = torch.tensor([[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 7, 10]])
     homonyms = torch.zeros(11, 11, dtype=torch.bool)
     homonyms[8, 10] = homonyms[10, 8] = True
-    known = torch.eye(N, dtype=torch.bool)
-    known[0, 3] = True
+    known = torch.eye(N, dtype=torch.bool) | (torch.rand(N, N, generator=generator) < 0.3)
     text = torch.randn(2, N, DIM, generator=generator, requires_grad=True)
     links = torch.tensor([2, 0, 2, 1, 0, 2])
     return Embeddings(labels, homonyms, text, links=links, known=known)
