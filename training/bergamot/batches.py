@@ -118,7 +118,7 @@ class BatchMaker(torch.utils.data.Dataset):
             drawn.names,
             self.tokens,
             chunk_tokens=self.settings.chunk_tokens,
-            centres=drawn.labels.shape[1] if self.settings.detach_neighbours else None,
+            centres=drawn.labels.shape[1] if self.settings.detached else None,
         )
         owned = plan.owned(self.rank, self.processes)
         chunks, vocabulary = plan.chunks_of(owned, self.tokens, pad=self.pad)

@@ -10,8 +10,8 @@ class Errors(TrainingErrors):
     """B230 to B234, beside the codes that all of training has."""
 
     B230 = (
-        "The objective '{name}' needs {needs}, which batches of '{batches}' do not have. Change "
-        "[batches] or [objectives]: configs/train/ has an example of each."
+        "The objective '{name}' needs {needs}, which these batches do not have. Change @batches in "
+        "[batches], or the objective: configs/train has an example of each."
     )
     B231 = (
         "The training set has {count} relations; a matrix each is made for {most} at most. Set "

@@ -228,7 +228,7 @@ class Run:
             lm.compile(dynamic=True)
         labels = len(self.data.relation_labels)
         model = make_model(lm, self.parts, n_relations=labels, pooling=settings.pooling)
-        model.detach_neighbours = batches.detach_neighbours
+        model.detach_neighbours = batches.detached
         model.autocast_dtype = HALF[training.autocast]
         # The packed forward pass goes round what these two change.
         model.packs &= not (training.compile or training.activation_checkpointing)
@@ -243,8 +243,7 @@ def make_model(lm: Any, parts: dict[str, Any], *, n_relations: int, pooling: str
     batches: BatchSettings = parts["batches"]
     for name, objective in objectives.items():
         if objective.needs and objective.needs not in batches.gives:
-            kind = type(batches).__name__
-            raise BergamotError(Errors.B230, name=name, needs=objective.needs, batches=kind)
+            raise BergamotError(Errors.B230, name=name, needs=objective.needs)
     graph_encoder: GraphEncoder | None = None
     if any(objective.needs == "graph" for objective in objectives.values()):
         graph_encoder = parts["graph_encoder"](dim, n_relations)

@@ -110,7 +110,7 @@ def _atoms(
         parts.append(
             atoms.select("concept", "name", item=pl.col("AUI").hash()).select(parts[0].columns)
         )
-    return pl.concat(parts).unique("item").sort("item")
+    return pl.concat(parts).unique("item", keep="first", maintain_order=True).sort("item")
 
 
 def _parents(table: ConceptTable) -> tuple[np.ndarray, np.ndarray]:

@@ -126,8 +126,8 @@ class TrainingSet:
         with atomic_folder(path) as folder:
             write_arrow(folder / "names.arrow", pa.table({"name": names.cast(pa.large_string())}))
             for name, array in arrays.items():
-                kind = np.int64 if name.endswith("_indptr") else np.int32
-                kind = np.float32 if name == "graded_scores" else kind
+                whole = "int64" if name.endswith("_indptr") else "int32"
+                kind = "float32" if name == "graded_scores" else whole
                 np.save(folder / f"{name}.npy", array.astype(kind, copy=False))
             about = {
                 "n_concepts": n_concepts,

@@ -36,12 +36,12 @@ def coderpp(config: Config) -> Config:
 
 
 def drawn(data: TrainingSet, **settings: int) -> GroupDraws:
-    """Return draws with a list by which the nearest names are the next ones by number."""
+    """Return draws with a list of random names, own ones and homonyms' among them."""
     draws = GroupDraws(GroupBatches(**{"size": 1, "near": 5, **settings}), data, seed=0)
     names, _ = draws.search.items(0)
-    places = np.arange(len(names))
-    next_ones = (places[:, None] + np.arange(1, 6)) % len(names)
-    draws.near = Near(names, next_ones)
+    rng = np.random.default_rng(0)
+    others = [rng.permutation(np.delete(np.arange(len(names)), i))[:60] for i in range(len(names))]
+    draws.near = Near(names, np.array(others))
     return draws
 
 

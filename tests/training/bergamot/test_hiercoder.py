@@ -55,11 +55,11 @@ def hiercoder(config: Config, hierarchy: Path) -> Config:
 
 
 def draws(data: TrainingSet, **settings) -> GradedDraws:
-    """Return draws with a list by which the nearest names are the next ones by number."""
+    """Return draws with a list by which the nearest names are those before, so of ancestors."""
     made = GradedDraws(GradedBatches(size=40, **settings), data, seed=0)
     names, _ = made.search.items(0)
     places = np.arange(len(names))
-    made.near = Near(names, (places[:, None] + np.arange(1, 13)) % len(names))
+    made.near = Near(names, (places[:, None] - np.arange(1, 13)) % len(names))
     return made
 
 

@@ -4,6 +4,7 @@ A kind of batches is a settings class, which a config names with `@batches = "â€
 that it makes. A draw depends on the seed and the step alone.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
@@ -38,7 +39,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class BatchSettings:
+class BatchSettings(ABC):
     """What all kinds of batches have.
 
     size (int): Pairs, triples or groups per batch, over all processes.
@@ -50,7 +51,6 @@ class BatchSettings:
 
     gives: ClassVar[frozenset[str]] = frozenset()
     """What objectives may need beyond names and concepts: "graph", "triples" or "targets"."""
-    detach_neighbours: ClassVar[bool] = False
 
     size: int
     chunk_tokens: int = 4096
@@ -58,16 +58,21 @@ class BatchSettings:
     exclude_relatives: int = 0
     workers: int = 0
 
+    @property
+    def detached(self) -> bool:
+        """Whether no gradient goes into names that are not of centres."""
+        return False
+
+    @abstractmethod
     def draws(self, data: TrainingSet, *, seed: int, graph: bool) -> "Draws":
         """Return the draws of a run.
 
         graph (bool): Sample neighbourhoods.
         RAISES (BergamotError): If the training set is too small for a batch.
         """
-        raise NotImplementedError
 
 
-class Draws:
+class Draws(ABC):
     """Draw what the batch of a step is made of; base of every kind.
 
     data (TrainingSet): What is drawn from.
@@ -84,18 +89,18 @@ class Draws:
         self._order = lru_cache(maxsize=1)(self._shuffle)
 
     @property
+    @abstractmethod
     def steps_per_epoch(self) -> int:
         """Whole batches in one pass over what is drawn from."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw(self, step: int) -> Drawn:
         """Return what the batch of a step is made of."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def _population(self) -> int:
         """How many rows an epoch goes through."""
-        raise NotImplementedError
 
     def _rows(self, step: int, size: int) -> np.ndarray:
         """Return the rows of a step, sorted: each row once an epoch, in a random order."""
@@ -112,7 +117,10 @@ class Draws:
 
     def __getstate__(self) -> dict[str, Any]:
         """Another process derives again what is derived: it is as large as the training set."""
-        derived = {k for k, v in vars(type(self)).items() if isinstance(v, cached_property)}
+        classes = type(self).__mro__
+        derived = {
+            k for of in classes for k, v in vars(of).items() if isinstance(v, cached_property)
+        }
         return {k: v for k, v in self.__dict__.items() if k not in {"_order", *derived}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

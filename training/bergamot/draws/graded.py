@@ -62,7 +62,7 @@ class GradedDraws(NearNameDraws):
     @property
     def steps_per_epoch(self) -> int:
         """Batches with as many pairs of one concept as there are."""
-        return len(self.data.pairs) // (self.settings.size // 2) * self._parts
+        return self._population // (self.settings.size // 2) * self._parts
 
     def draw(self, step: int) -> Drawn:
         """Return the anchors in the first view, what they are compared with in the second."""
@@ -77,6 +77,10 @@ class GradedDraws(NearNameDraws):
         if step % self._parts and len(mined):
             return _drawn(mined, zeros, rate)
         return _drawn(positives, targets)
+
+    @property
+    def _population(self) -> int:
+        return len(self.data.pairs)
 
     @property
     def _parts(self) -> int:
@@ -97,7 +101,7 @@ class GradedDraws(NearNameDraws):
         return rows, np.concatenate([ones, data.graded_scores[graded]])
 
     def _negatives(self, anchors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the anchors that have a negative near, and that one, as concept and name (n, 2)."""
+        """Return the anchors that have a negative near, and it: concept and name, (n, 2) each."""
         near = self.near_names(anchors[:, 1])
         kept, found = [], []
         for row, (concept, names) in enumerate(zip(anchors[:, 0], near, strict=True)):

@@ -55,6 +55,11 @@ class PairBatches(BatchSettings):
             )
 
     @property
+    def detached(self) -> bool:
+        """Whether no gradient goes into the neighbours' names."""
+        return self.detach_neighbours
+
+    @property
     def drawn(self) -> int:
         """Pairs per batch that are drawn from all; the rest are near ones."""
         return self.size // (1 + self.hard_negatives)
