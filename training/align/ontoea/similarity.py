@@ -55,7 +55,7 @@ def learn(
 ) -> Trained:
     """Train OntoEA on two sides, beginning with the vectors of their names.
 
-    right (Side): With its generator. folder (Path): Of the checkpoint, gone at the end.
+    right (Side): With its generator. folder (Path): Of the checkpoint.
     RAISES (BergamotError): As `train`.
     """
     assert right.generator is not None
