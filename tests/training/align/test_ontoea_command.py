@@ -11,7 +11,7 @@ from spacy_bergamot.kb_import.build import table_of
 from tests.spacy_bergamot.conftest import write_lm
 from tests.training.align.command import mapped, rows, run
 from tests.training.align.conftest import many
-from training.align.confidence import Confidence
+from training.align.confidence import Confidence, tuned
 from training.align.measure import measured
 from training.align.ontoea import graphs, similarity
 from training.align.ontoea.graphs import Graphs
@@ -112,6 +112,15 @@ def test_a_hierarchy_is_read_from_parents_and_children(given, tmp_path: Path):
     assert triples == expected
     assert found.members.sum() == 2 * COUNT
     assert "T047" in found.classes.ids
+
+
+def test_the_threshold_is_that_of_the_best_f1():
+    pairs = Pairs(np.array([0, 0, 1, 2, 3]), np.array([0, 1, 1, 2, 0]), np.zeros((5, 0)))
+    confidence = Confidence(np.array([0.1, 0.3, 0.25, 0.2, 0.9]), 0.5)
+    # The best of 0 (0.3) and of 1 (0.25) are right, that of 2 (0.2) is not; 3 is not known.
+    found = tuned(pairs, confidence, np.array([[0, 1], [1, 1], [2, 0]]))
+    assert found.threshold == 0.25
+    assert (found.values == confidence.values).all()
 
 
 def test_pairs_are_measured_by_a_reference():
