@@ -136,5 +136,5 @@ def _run_id(graphs: Graphs, arrays: Sequence[np.ndarray], settings: Settings) ->
     digest = hashlib.sha256(json.dumps([asdict(settings), graphs.classes.ids]).encode())
     for array in (graphs.triples, graphs.members.indptr, graphs.members.indices, *arrays):
         digest.update(repr((array.shape, array.dtype)).encode())
-        digest.update(np.ascontiguousarray(array))
+        digest.update(array.tobytes())
     return digest.hexdigest()
