@@ -24,11 +24,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spacy_bergamot.kb.concept_table import PARENT_RELATIONS, SCHEMAS, ConceptTable
-from training.align.confidence import Confidence, by_rule, learned
+from training.align.confidence import Confidence, by_rule, learned, tuned
 from training.align.measure import KEYS, measured
 from training.align.ontoea.graphs import Graphs
 from training.align.ontoea.measure import figures as figures_of
 from training.align.ontoea.measure import ranks
+from training.align.ontoea.names import start_of
 from training.align.ontoea.similarity import NAME, Task, learn, pairs_of, similarity
 from training.align.pairs import Pairs, find_pairs
 from training.align.sides import Side, rows_of_ids, searchable
@@ -80,9 +81,9 @@ def main() -> None:
     )
     systems = {
         "exact": Confidence(pairs.feature("exact") * (1 + pairs.feature("preferred")) / 2, 0.5),
-        "lexical": tuned(pairs, pairs.feature("lexical"), parts),
-        "dense": tuned(pairs, pairs.feature("dense"), parts),
-        "both": tuned(pairs, np.clip(pairs.feature("score"), 0, 1), parts),
+        "lexical": with_threshold(pairs, pairs.feature("lexical"), parts),
+        "dense": with_threshold(pairs, pairs.feature("dense"), parts),
+        "both": with_threshold(pairs, np.clip(pairs.feature("score"), 0, 1), parts),
         "by rule": by_rule(pairs),
         "learned": learned(pairs, parts[0]),
     }
@@ -185,22 +186,28 @@ def of_ontoea(
 ) -> dict[str, tuple[Pairs, Confidence]]:
     """Return OntoEA alone and beside names, fitted on the tenth that it has not learned from."""
     task = Task(Graphs.of(left, side.table), *parts[:2])
+    start = start_of(left, side)
+    start /= np.linalg.norm(start, axis=1, keepdims=True)
     trained = learn(task, left, side, folder)
-    for csls in (False, True):
-        found = figures_of(ranks(trained.left, trained.right, parts[2], csls=csls))
-        print("OntoEA's ranks" + ", CSLS:" * csls + ":" * (not csls), json.dumps(found))
+    for name, *vectors in (
+        ("Mean vectors of names", start[: len(left)], start[len(left) :]),
+        ("OntoEA", trained.left, trained.right),
+    ):
+        for way, csls in (("cosine", False), ("CSLS", True)):
+            found = figures_of(ranks(*vectors, parts[2], csls=csls))
+            print(f"{name}, {way}: {json.dumps(found)}")
     print("Validations:", json.dumps(trained.history))
     near = pairs_of(trained, left, side.table, k=20)
     both = pairs.with_feature(NAME, similarity(trained, pairs))
     return {
         "learned 10%": (pairs, learned(pairs, task.valid)),
         "learned 30%": (pairs, learned(pairs, np.concatenate(parts[:2]))),
-        "ontoea": (near, learned(near, task.valid)),
+        "ontoea": (near, tuned(near, learned(near, task.valid), task.valid)),
         "with ontoea": (both, learned(both, task.valid)),
     }
 
 
-def tuned(pairs: Pairs, values: np.ndarray, parts: list[np.ndarray]) -> Confidence:
+def with_threshold(pairs: Pairs, values: np.ndarray, parts: list[np.ndarray]) -> Confidence:
     """Return a score with the threshold of the best F1 on the second part."""
     made = [Confidence(values, float(threshold)) for threshold in THRESHOLDS]
     return max(

@@ -190,8 +190,8 @@ class Errors(KbErrors):
         "as {concept_id}: '{left}' and '{right}'. Give the ids of one side a prefix, as LOCAL:1."
     )
     T319 = (
-        "{count} of the {seeds} seeds are among the pairs that names propose, beside others; it "
-        "takes {least}. Give more seeds, or none."
+        "{count} of the {seeds} seeds are among the pairs that were found, beside others; it takes "
+        "{least}. Give more seeds, or none."
     )
     T320 = "{path} is no SSSOM table: the columns {missing} are missing."
     T321 = (

@@ -29,7 +29,9 @@ def align_cli(
         str,
         typer.Option(help="Language model, as `index` takes it; a pipeline RIGHT has its own"),
     ] = MULTILINGUAL,
-    k: Annotated[int, typer.Option(min=1, help="Concepts found for a name")] = 20,
+    k: Annotated[
+        int, typer.Option(min=1, help="Concepts found for a name, or by OntoEA for a concept")
+    ] = 20,
     device: Annotated[str, typer.Option(help="torch device: cpu, auto, cuda:0")] = "auto",
     precision: Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")] = "fp32",
     vectors: Annotated[

@@ -61,6 +61,25 @@ def learned(pairs: Pairs, seeds: np.ndarray) -> Confidence:
     return Confidence(model.predict_proba(pairs.features)[:, 1], THRESHOLD)
 
 
+def tuned(pairs: Pairs, confidence: Confidence, known: np.ndarray) -> Confidence:
+    """Return the same with the threshold at which the best pair of each known concept has best F1.
+
+    Where few pairs are right, probabilities may all be small, and in the right order all the same.
+
+    known (int64 (n, 2)): Left and right rows that are the same.
+    """
+    right_of = dict(known.tolist())
+    seen = np.flatnonzero(np.isin(pairs.left, known[:, 0]))
+    seen = seen[np.lexsort((-confidence.values[seen], pairs.left[seen]))]
+    best = seen[np.unique(pairs.left[seen], return_index=True)[1]]
+    best = best[np.argsort(-confidence.values[best], kind="stable")]
+    rights = zip(pairs.left[best].tolist(), pairs.right[best].tolist(), strict=True)
+    hits = np.cumsum([right_of[one] == other for one, other in rights])
+    taken = np.arange(1, len(best) + 1)
+    last = int(np.argmax(2 * hits / (taken + len(known))))
+    return Confidence(confidence.values, float(confidence.values[best[last]]))
+
+
 def one_to_one(pairs: Pairs, confidence: Confidence) -> np.ndarray:
     """Return which pairs are taken, bool (n,), each concept once at most.
 

@@ -1,6 +1,7 @@
 """Two vocabularies in; mappings, doubtful ones and a page to look through them out."""
 
 import logging
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -121,8 +122,8 @@ def align(
         figures: dict[str, Any] = {}
         named = None if method is Method.ONTOEA else find_pairs(mine, side, k=k, progress=True)
         if task is not None:
-            folder = beside(output, "ontoea")
-            weighed = weigh(task, mine, side, folder, named=named, k=k, device=device)
+            checkpoint = beside(output, "ontoea")
+            weighed = weigh(task, mine, side, checkpoint, named=named, k=k, device=device)
             pairs, confidence = weighed.pairs, weighed.confidence
             if wanted is not None:
                 figures["ontoea"] = weighed.ranked(wanted)
@@ -138,6 +139,8 @@ def align(
         _write_page(beside(output, "html"), made, doubtful, title=what)
         if wanted is not None:
             figures["reference"] = measured(pairs, confidence, wanted, left_out=rows[:, 0])
+        if task is not None:
+            shutil.rmtree(checkpoint)
         return {
             "left": len(mine),
             "right": len(side.table),

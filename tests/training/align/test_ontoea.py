@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 from torch.nn.functional import normalize
 
 from tests.training.align.graphs import copied
+from training.align.ontoea import schedule
 from training.align.ontoea import train as training
 from training.align.ontoea.classes import Classes
 from training.align.ontoea.measure import figures, nearest_pairs, ranks
@@ -101,7 +102,7 @@ def test_the_loss_of_triples_is_that_of_loops():
             negative = (other, r, t) if head else (h, r, other)
             if negative not in known:
                 total += 0.2 * max(0.0, 2 - distance(*negative))
-    assert float(model.triple_loss(triples, drawn, of_head)) == pytest.approx(total, rel=1e-4)
+    assert model.triple_loss(triples, drawn, of_head).item() == pytest.approx(total, rel=1e-4)
 
 
 def test_the_losses_of_classes_are_those_of_loops():
@@ -112,14 +113,14 @@ def test_the_losses_of_classes_are_those_of_loops():
         return normalize(torch.tanh(vector @ by.weight.T + by.bias), dim=0)
 
     def limit(near: list, far: list) -> float:
-        apart = (max(0.0, 2 - float((a - b).pow(2).sum())) for a, b in far)
-        return sum(max(0.0, float((a - b).pow(2).sum()) - 0.01) for a, b in near) + 0.2 * sum(apart)
+        apart = (max(0.0, 2 - (a - b).pow(2).sum().item()) for a, b in far)
+        return sum(max(0.0, (a - b).pow(2).sum().item() - 0.01) for a, b in near) + 0.2 * sum(apart)
 
     own = [mapped(entities[e], model.membership) for e in (0, 5)]
     members = model.members
     far = [(own[i], classes[c]) for i in (0, 1) for c in drawn[i] if not members[(0, 5)[i], c]]
     expected = limit([(own[0], classes[2]), (own[1], classes[1])], far)
-    assert float(model.membership_loss(pairs, drawn)) == pytest.approx(expected, rel=1e-4)
+    assert model.membership_loss(pairs, drawn).item() == pytest.approx(expected, rel=1e-4)
 
     of_child, paths = torch.tensor([True, False]), model.paths
     far = [(c, 2) for c in (0, 3) if not paths[c, 2]] + [(5, c) for c in (1, 3) if not paths[5, c]]
@@ -127,7 +128,7 @@ def test_the_losses_of_classes_are_those_of_loops():
     expected = limit(
         [(up[0], classes[2]), (up[5], classes[1])], [(up[one], classes[of]) for one, of in far]
     )
-    assert float(model.class_loss(pairs, drawn, of_child)) == pytest.approx(expected, rel=1e-4)
+    assert model.class_loss(pairs, drawn, of_child).item() == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("of_left", [True, False])
@@ -152,8 +153,8 @@ def test_the_loss_of_seeds_is_that_of_loops(of_left):
     orthogonal = (model.mapping @ model.mapping.T - torch.eye(8)).pow(2).sum()
     alike = (model.classes_of(seeds[:, 0]) - model.classes_of(seeds[:, 1])).pow(2).sum()
     expected = 5 * (limit_loss(near, far, is_other) + orthogonal) + alike
-    assert float(model.alignment_loss(seeds, drawn, of_left=of_left)) == pytest.approx(
-        float(expected), rel=1e-4
+    assert model.alignment_loss(seeds, drawn, of_left=of_left).item() == pytest.approx(
+        expected.item(), rel=1e-4
     )
 
 
@@ -171,15 +172,17 @@ def test_the_mapping_stays_near_orthogonal():
     graphs, pairs, start = copied()
     torch.manual_seed(0)
     model = OntoEA(graphs, graphs.entities(pairs[:12]), torch.from_numpy(start))
-    schedule = Schedule(model, graphs, graphs.entities(pairs[:12]), QUICK)
+    learning = Schedule(model, graphs, graphs.entities(pairs[:12]), QUICK)
     for iteration in range(3):
-        schedule.run(iteration)
-    product = (model.mapping @ model.mapping.T).detach()
-    assert 1e-6 < (product - torch.eye(len(product))).abs().max() < 0.1
+        learning.run(iteration)
+    stretched = torch.linalg.svdvals(model.mapping.detach())
+    assert 0.8 < stretched.min() < 0.999
+    assert stretched.max() < 1.2
 
 
-@pytest.mark.parametrize("epochs", [0, 400])
-def test_homonyms_of_disjoint_classes_are_kept_apart_by_conflicts(epochs):
+@pytest.mark.parametrize("epochs", [0, 40])
+def test_homonyms_of_disjoint_classes_are_kept_apart_by_conflicts(epochs, monkeypatch):
+    monkeypatch.setitem(schedule.RATES, "C", 0.05)  # a whole run has more epochs
     graphs, _, start = copied(types=("T047", "T023"))
     homonyms = [graphs.members[:40, at].nonzero()[0][0] for at in range(len(graphs.classes.ids))
                 if graphs.members[:40, at].nnz]  # fmt: skip
@@ -222,7 +225,9 @@ def test_a_resumed_run_ends_with_the_same(tmp_path: Path, monkeypatch):
     assert resumed.history == whole.history
     assert (resumed.left == whole.left).all()
     assert (resumed.right == whole.right).all()
-    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(Schedule, "run", None)
+    again = train(*given, tmp_path / "two", settings=QUICK)
+    assert (again.left == whole.left).all()
 
 
 def test_a_broken_checkpoint_is_refused(tmp_path: Path):

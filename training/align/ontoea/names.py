@@ -2,25 +2,28 @@
 
 import numpy as np
 
-from spacy_bergamot.linking.candidates import CandidateGenerator
+from spacy_bergamot.kb.concept_table import ConceptTable
+from training.align.names import Names
+from training.align.sides import Side
 
 DIMENSIONS = 300
 
 
-def start_of(names: list[list[str]], generator: CandidateGenerator) -> np.ndarray:
-    """Return a vector of every concept, float32 (n, d), d at most 300.
+def start_of(left: ConceptTable, right: Side) -> np.ndarray:
+    """Return a vector of every left concept, then of every right one, float32 (n, d), d <= 300.
 
     The mean of all concepts is taken off, since vectors of a language model have much in common,
     and the principal components with the largest variance are kept. A concept without a name that
     has letters begins with noise.
 
-    names (list[list[str]]): Normal forms of the names of every concept.
-    generator (CandidateGenerator): Whose index and language model are asked for vectors.
+    right (Side): With its generator, whose index and language model are asked for vectors.
     """
+    assert right.generator is not None
+    names = Names.of(left).normal + Names.of(right.table).normal
     flat = [name for of in names for name in of]
     distinct = list(dict.fromkeys(flat))
     place = {name: at for at, name in enumerate(distinct)}
-    vectors = generator.index.embed(distinct, generator.encoder)
+    vectors = right.generator.index.embed(distinct, right.generator.encoder)
     owners = np.repeat(np.arange(len(names)), [len(of) for of in names])
     means = np.zeros((len(names), vectors.shape[1]))
     np.add.at(means, owners, vectors[[place[name] for name in flat]])

@@ -14,7 +14,8 @@ from training.align.ontoea.nearest import Pool
 
 EPOCHS = {"E": 10, "O": 10, "C": 5, "M": 10, "A": 5}
 """Epochs of an iteration: of triples, the classes' tree, conflicts, memberships and seeds."""
-_RATES = {"E": 0.01, "O": 0.01, "C": 0.001, "M": 0.001, "A": 0.01}
+RATES = {"E": 0.01, "O": 0.01, "C": 0.001, "M": 0.001, "A": 0.01}
+"""Learn rates of their Adagrads."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Schedule:
         self.seeds = self._placed(seeds)
         self.same_class = _same_class(graphs, self.device)
         self.optimizers = {
-            name: Adagrad(self._learned(name), lr=_RATES[name]) for name in settings.epochs
+            name: Adagrad(self._learned(name), lr=RATES[name]) for name in settings.epochs
         }
 
     def _placed(self, rows: np.ndarray) -> Tensor:

@@ -7,8 +7,7 @@ import numpy as np
 
 from spacy_bergamot.encoder.text_encoder import resolve_device
 from spacy_bergamot.kb.concept_table import ConceptTable
-from training.align.confidence import Confidence, learned
-from training.align.names import Names
+from training.align.confidence import Confidence, learned, tuned
 from training.align.ontoea.graphs import Graphs
 from training.align.ontoea.measure import figures, nearest_pairs, ranks
 from training.align.ontoea.names import start_of
@@ -55,13 +54,10 @@ def learn(
 ) -> Trained:
     """Train OntoEA on two sides, beginning with the vectors of their names.
 
-    right (Side): With its generator. folder (Path): Of the checkpoint, gone at the end.
+    right (Side): With its generator. folder (Path): Of the checkpoint.
     RAISES (BergamotError): As `train`.
     """
-    assert right.generator is not None
-    names = Names.of(left).normal + Names.of(right.table).normal
-    start = start_of(names, right.generator)
-    return train(task.graphs, task.seeds, task.valid, start, folder,
+    return train(task.graphs, task.seeds, task.valid, start_of(left, right), folder,
                  device=resolve_device(device), progress=True)  # fmt: skip
 
 
@@ -101,8 +97,8 @@ def weigh(
     trained = learn(task, left, right, folder, device=device)
     if named is None:
         pairs = pairs_of(trained, left, right.table, k=k)
-    else:
-        pairs = named.with_feature(NAME, similarity(trained, named))
+        return Weighed(pairs, tuned(pairs, learned(pairs, task.valid), task.valid), trained)
+    pairs = named.with_feature(NAME, similarity(trained, named))
     return Weighed(pairs, learned(pairs, task.valid), trained)
 
 

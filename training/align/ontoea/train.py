@@ -3,7 +3,6 @@
 import hashlib
 import json
 import logging
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -60,7 +59,7 @@ def train(
     seeds, valid (int64 (n, 2)): Left and right rows that are the same, to learn from and to stop
         by.
     start (float32 (entities, d)): What entities begin with, such as vectors of their names.
-    folder (Path): Of the checkpoint; it is removed at the end.
+    folder (Path): Of the checkpoint. It stays; of a run that has ended it is what is returned.
     RAISES (BergamotError): B242 if the folder's checkpoint is of another run, B243 if it is not
         whole.
     """
@@ -90,7 +89,6 @@ def train(
                 history.append({"iteration": count, **found})
                 logger.info("Iteration %d: %s", count, found)
             _save(folder, schedule, best, run=run, iteration=count, history=history)
-    shutil.rmtree(folder)
     return Trained(best["left"].numpy(), best["right"].numpy(), history)
 
 
@@ -138,5 +136,5 @@ def _run_id(graphs: Graphs, arrays: Sequence[np.ndarray], settings: Settings) ->
     digest = hashlib.sha256(json.dumps([asdict(settings), graphs.classes.ids]).encode())
     for array in (graphs.triples, graphs.members.indptr, graphs.members.indices, *arrays):
         digest.update(repr((array.shape, array.dtype)).encode())
-        digest.update(np.ascontiguousarray(array))
+        digest.update(array.tobytes())
     return digest.hexdigest()
