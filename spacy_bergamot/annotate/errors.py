@@ -7,7 +7,7 @@ __all__ = ["BergamotError", "Errors"]
 
 
 class Errors(errors.Errors):
-    """B170 to B178: annotating a corpus. The codes of the package as well."""
+    """B170 to B178 and B250: annotating a corpus. The codes of the package as well."""
 
     B170 = (
         "Column '{column}' of {path} cannot be taken: {reason}. Give another column, or rename it."
@@ -36,4 +36,9 @@ class Errors(errors.Errors):
     B178 = (
         "The actors that were to make {name} have ended again and again: {reason}. Give them more "
         "--worker-memory; the same command goes on with what is done."
+    )
+    B250 = (
+        "No actor of Ray has begun for {seconds} seconds. Each wants {wish}; of the cluster {free} "
+        "is free, of {total} in all. The job waits until there is room. If there will be none, end "
+        "it and give less: --worker-cpus, --worker-gpus, --worker-memory."
     )

@@ -4,7 +4,7 @@ import logging
 import math
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +16,12 @@ from spacy_bergamot.annotate.workers import Workers
 
 _TRIES = 2
 """Of a unit whose actor ends, after the first: where nodes come and go, each may be the next."""
+_PATIENCE = 60
+"""Seconds for a first actor to begin, before it is said that the cluster may have no room."""
 _OBJECTS = 80 << 20
 """Bytes of a cluster's store on this machine: nothing but numbers goes through it."""
+
+logger = logging.getLogger("spacy_bergamot.annotate")
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class RayCluster:
             )
             facts = (ray.put(job), timeout, retry)
             actors = [actor.remote() for _ in range(workers)]
-            for unit, errors in _mapped(ray, actors, facts, units):
+            for unit, errors in self._mapped(ray, actors, facts, units):
                 unread += errors
                 progress(unit.rows)
         return unread
@@ -94,33 +98,57 @@ class RayCluster:
         finally:
             ray.shutdown()
 
+    def _mapped(
+        self, ray: Any, actors: list[Any], facts: tuple[Any, ...], units: Sequence[Unit]
+    ) -> Iterator[tuple[Unit, list[BergamotError]]]:
+        """Yield units that are done, and what of them could not be read.
 
-def _mapped(
-    ray: Any, actors: list[Any], facts: tuple[Any, ...], units: Sequence[Unit]
-) -> Iterator[tuple[Unit, list[BergamotError]]]:
-    """Yield units that are done, and what of them could not be read.
-
-    A unit is given to an actor that has begun and has nothing to do: one that waits for room in
-    the cluster may wait until the others end.
-    """
-    todo = deque(units)
-    starting = {actor.begin.remote(*facts): actor for actor in actors}
-    running: dict[Any, tuple[Any, Unit]] = {}
-    while todo or running:
-        (done,), _ = ray.wait([*starting, *running])
-        actor, unit = running.pop(done) if done in running else (starting.pop(done), None)
-        try:
-            errors = ray.get(done)
-        except ray.exceptions.RayActorError as reason:
-            name = unit.name if unit else "the first unit"
-            raise BergamotError(Errors.B178, name=name, reason=reason) from None
-        except ray.exceptions.RayTaskError as error:  # its own text is the actor's traceback
-            raise error.cause from None
-        if unit is not None:
-            yield unit, errors
+        A unit is given to an actor that has begun and has nothing to do: one that waits for room in
+        the cluster may wait until the others end.
+        """
+        todo = deque(units)
+        starting = {actor.begin.remote(*facts): actor for actor in actors}
+        running: dict[Any, tuple[Any, Unit]] = {}
         if todo:
-            unit = todo.popleft()
-            running[actor.make.remote(*facts, unit)] = actor, unit
+            self._wait_for_room(ray, list(starting))
+        while todo or running:
+            (done,), _ = ray.wait([*starting, *running])
+            actor, unit = running.pop(done) if done in running else (starting.pop(done), None)
+            try:
+                errors = ray.get(done)
+            except ray.exceptions.RayActorError as reason:
+                name = unit.name if unit else "the first unit"
+                raise BergamotError(Errors.B178, name=name, reason=reason) from None
+            except ray.exceptions.RayTaskError as error:  # its own text is the actor's traceback
+                raise error.cause from None
+            if unit is not None:
+                yield unit, errors
+            if todo:
+                unit = todo.popleft()
+                running[actor.make.remote(*facts, unit)] = actor, unit
+
+    def _wait_for_room(self, ray: Any, starting: list[Any]) -> None:
+        """Wait until an actor has begun; give a message if that lasts, and wait no longer here.
+
+        It is no error: others may leave the cluster, or it may grow.
+        """
+        if ray.wait(starting, timeout=_PATIENCE)[0]:
+            return
+        wish = {"CPU": self.cpus, "GPU": self.gpus, "memory": self.memory * 2**30}
+        message = BergamotError(
+            Errors.B250,
+            seconds=_PATIENCE,
+            wish=_resources(wish),
+            free=_resources(ray.available_resources()),
+            total=_resources(ray.cluster_resources()),
+        )
+        logger.warning("%s", message)
+
+
+def _resources(of: Mapping[str, float]) -> str:
+    """Return what Ray calls resources, as the options of `annotate` count them."""
+    memory = of.get("memory", 0) / 2**30
+    return f"CPU {of.get('CPU', 0):g}, GPU {of.get('GPU', 0):g}, memory {memory:.3g} GiB"
 
 
 class _Actor:
