@@ -135,8 +135,8 @@ class Errors(metaclass=Coded):
         "BERGAMOT and CODER."
     )
     B081 = (
-        "{path} {reason}; names are pooled by cls or mean here, and nothing is computed behind it. "
-        "Take another model, or give pooling to use this one so."
+        "{path} {reason}; cls and mean alone are computed here. Take another model, or give "
+        "pooling to use this one by one of them."
     )
     B083 = (
         "{path} wants code of its own to be run (auto_map: {named}), and none is. Take a model "

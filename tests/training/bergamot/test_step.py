@@ -172,14 +172,13 @@ def test_most_encoded_tokens_are_real_and_distinct(config: Config):
     assert batch.names == sum(len(chunk.ids) for chunk in batch.chunks)
 
 
-@pytest.mark.parametrize("count", [2, 4])
-def test_several_processes_take_the_steps_of_one(config: Config, tmp_path: Path, count: int):
+def test_several_processes_take_the_steps_of_one(config: Config, tmp_path: Path):
     config["text_encoder"]["dropout"] = config["graph_encoder"]["dropout"] = 0.1
     config["training"].update(max_steps=4, checkpoint_every=2)
     config["batches"]["chunk_tokens"] = 60
     config["optimizer"] = {"@optimizers": "adamw.v1", "learn_rate": 1e-4}
     alone = train(config).parent
-    together = run_processes(config, count, tmp_path)
+    together = run_processes(config, 4, tmp_path)
     first, second = (json.loads((run / "history.json").read_text()) for run in (alone, together))
     for a, b in zip(first, second, strict=True):
         for name in ("total", "text", "node", "intermodal", "dgi", "grad_norm"):
