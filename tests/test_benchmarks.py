@@ -271,3 +271,12 @@ def test_an_upgrade_is_compared_with_a_pipeline_built_anew(tmp_path: Path):
     assert found["kept"] + found["encoded"] == found["names"]
     assert found["same_first"] == 1
     assert found["upgrade_s"] > 0
+
+
+def test_a_killed_corpus_ends_as_a_whole_one():
+    found = figures("benchmarks.annotate_killed", "tests/data/pipeline", "--documents", "200")
+    assert found["documents"] == 200
+    assert 0 < found["kept"] < 50
+    assert found["equal"]
+    assert len(found["memory_mib"]) == 10
+    assert found["documents_per_s"] > 0
