@@ -7,8 +7,8 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_matrix
 
 from spacy_bergamot.kb.concept_table import CHILD_RELATIONS, PARENT_RELATIONS, ConceptTable
+from training.align.errors import BergamotError, Errors
 from training.align.ontoea.classes import Classes
-from training.errors import BergamotError, Errors
 
 MOST = 60_000
 """Concepts of a side: every one is compared with every other, and the nearest tenth is kept."""
