@@ -10,12 +10,12 @@ class Errors(TrainingErrors):
     """B240 to B244: OntoEA. The codes of training as well."""
 
     B240 = (
-        "{path} has {count} concepts; OntoEA compares all of a side with each other, and takes "
-        "{most} at most. Give fewer, or --method names."
+        "The {side} side has {count} concepts; OntoEA compares all of one with each other, and "
+        "takes {most} at most. Give fewer, or --method names."
     )
     B241 = (
-        "{path} has no concept with a parent, and OntoEA learns from hierarchies. Give a table "
-        "with parents, or --method names."
+        "The {side} side has no concept with a parent, and OntoEA learns from hierarchies. Give a "
+        "table with parents, or --method names."
     )
     B242 = (
         "{path} is of an interrupted run with other vocabularies, seeds or language model. Run "
