@@ -13,6 +13,7 @@ from spacy_bergamot.linking.errors import Errors as LinkingErrors
 from spacy_bergamot.linking.errors import Warnings
 from spacy_bergamot.output.errors import Errors as OutputErrors
 from spacy_bergamot.serve.errors import Errors as ServeErrors
+from training.align.errors import Errors as AlignErrors
 from training.bergamot.errors import Errors as BergamotErrors
 from training.errors import Errors as TrainingErrors
 from training.preprocess.errors import Errors as PreprocessErrors
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 CODE = [path for name in ("spacy_bergamot", "training") for path in (ROOT / name).rglob("*.py")]
 OWNERS = (
     AnnotateErrors, OutputErrors, ServeErrors, IndexErrors, LinkingErrors, Warnings, KbErrors,
-    TrainingErrors, BergamotErrors, PreprocessErrors,
+    AlignErrors, BergamotErrors, PreprocessErrors, TrainingErrors,
 )  # fmt: skip
 MESSAGES = {
     code: getattr(owner, code)

@@ -7,28 +7,7 @@ __all__ = ["BergamotError", "Errors"]
 
 
 class Errors(KbErrors):
-    """T1xx preprocessing, T2xx training, T3xx evaluation, T4xx downloads, T5xx packaging.
-
-    B240 to B244: OntoEA.
-    """
-
-    B240 = (
-        "{path} has {count} concepts; OntoEA compares all of a side with each other, and takes "
-        "{most} at most. Give fewer, or --method names."
-    )
-    B241 = (
-        "{path} has no concept with a parent, and OntoEA learns from hierarchies. Give a table "
-        "with parents, or --method names."
-    )
-    B242 = (
-        "{path} is of an interrupted run with other vocabularies, seeds or language model. Run "
-        "that one to its end, or remove the folder."
-    )
-    B243 = "{path} cannot be gone on with: {reason} Remove the folder to start anew."
-    B244 = (
-        "OntoEA has {count} seeds and takes {least}: two thirds to learn from, a third to choose "
-        "by. Give more with --seeds, or --method names."
-    )
+    """T1xx preprocessing, T2xx training, T3xx evaluation, T4xx downloads, T5xx packaging."""
 
     T105 = (
         "The concepts of {path} have no two different names, so there is nothing to train on. "

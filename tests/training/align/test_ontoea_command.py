@@ -89,12 +89,12 @@ def test_too_few_seeds_are_refused(given):
 
 def test_a_side_without_parents_is_refused(given):
     given[1].write_text(many("B", COUNT), "utf8")
-    assert "no concept with a parent" in run(*given, "--method", "ontoea", status=1)
+    assert "right side has no concept with a parent" in run(*given, "--method", "ontoea", status=1)
 
 
 def test_a_side_too_large_is_refused(given, monkeypatch):
     monkeypatch.setattr(graphs, "MOST", COUNT - 1)
-    assert "has 60 concepts" in run(*given, "--method", "ontoea", status=1)
+    assert "left side has 60 concepts" in run(*given, "--method", "ontoea", status=1)
 
 
 def test_a_hierarchy_is_read_from_parents_and_children(given, tmp_path: Path):

@@ -7,8 +7,8 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_matrix
 
 from spacy_bergamot.kb.concept_table import CHILD_RELATIONS, PARENT_RELATIONS, ConceptTable
+from training.align.errors import BergamotError, Errors
 from training.align.ontoea.classes import Classes
-from training.errors import BergamotError, Errors
 
 MOST = 60_000
 """Concepts of a side: every one is compared with every other, and the nearest tenth is kept."""
@@ -36,12 +36,12 @@ class Graphs:
         RAISES (BergamotError): B240 for too many concepts, B241 without a hierarchy.
         """
         triples, owners, types = [], [], []
-        for table, start in ((left, 0), (right, len(left))):
+        for side, table, start in (("left", left, 0), ("right", right, len(left))):
             if len(table) > MOST:
-                raise BergamotError(Errors.B240, path=table.path, count=len(table), most=MOST)
+                raise BergamotError(Errors.B240, side=side, count=len(table), most=MOST)
             found = _hierarchy(table)
             if not len(found):
-                raise BergamotError(Errors.B241, path=table.path)
+                raise BergamotError(Errors.B241, side=side)
             triples.append(found + np.array([start, 0, start]))
             owners.append(table.keys("types") + start)
             types += table.column("types", "type").to_pylist()

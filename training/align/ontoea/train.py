@@ -16,11 +16,11 @@ from tqdm import tqdm
 
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
+from training.align.errors import BergamotError, Errors
 from training.align.ontoea.graphs import Graphs
 from training.align.ontoea.measure import figures, ranks
 from training.align.ontoea.model import OntoEA
 from training.align.ontoea.schedule import Schedule, Settings
-from training.errors import BergamotError, Errors
 
 KIND, VERSION = "ontoea-checkpoint", 1
 _FIELDS = {"run": str, "iteration": int, "history": list}
