@@ -4,7 +4,7 @@ It is a language model of its own, trained by `python -m training finder`. Put `
 behind it: names of the knowledge base that it does not find are marked there.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,19 @@ from spacy.vocab import Vocab
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.failures import processed
 from spacy_bergamot.finder.decode import decode
+from spacy_bergamot.finder.joints import Joints, beside, joints_of
 from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.finder.settings import FinderSettings
 from spacy_bergamot.finder.tagger import Tagger
 from spacy_bergamot.forks import ForkWatch
+from spacy_bergamot.languages import LANGUAGES, lat
 from spacy_bergamot.mentions import Place, exact_spans
+from spacy_bergamot.mentions.language import language_of
 from spacy_bergamot.storage.bundle import FileBundle
 from spacy_bergamot.storage.bundle_pipe import BundlePipe
+
+_COLONS = frozenset(":：")
+_LANGUAGES = frozenset(map(lat, LANGUAGES))
 
 
 @Language.factory(
@@ -150,14 +156,14 @@ class BergamotFinder(BundlePipe):
         for doc, pieces, of in zip(docs, read, scores, strict=True):
             places = [
                 Place(*pieces.characters(m.first, m.stop), tagger.labels[m.label])
-                for m in decode(of)
+                for m in decode(of, _joints(doc, pieces, tagger.labels))
                 if m.probability >= least
             ]
             marked.append(self._written(doc, places, _Doubt(pieces, of)))
         return marked
 
     def _written(self, doc: Doc, places: list[Place], doubt: "_Doubt") -> Doc:
-        doc, spans = exact_spans(doc, places)
+        doc, spans = exact_spans(doc, list(_without_headings(places, doc)))
         found, key = [span for span in spans if span], self.settings.spans_key
         if key is not None:
             doc.spans[key] = found
@@ -172,6 +178,28 @@ class BergamotFinder(BundlePipe):
         free = [span for span in found if not taken.intersection(range(span.start, span.end))]
         doc.set_ents([*kept, *free])
         return doc
+
+
+def _without_headings(places: Iterable[Place], doc: Doc) -> Iterator[Place]:
+    """Yield the mentions that are no headings: "ATCD:", in capitals before a colon, is one.
+
+    A name that a component has marked is none: it stands in a list of problems ("COPD: stable").
+    """
+    text, ents = doc.text, [(ent.start_char, ent.end_char) for ent in doc.ents]
+    for place in places:
+        before_colon = text[place.end : place.end + 1] in _COLONS
+        is_name = any(start < place.end and place.start < end for start, end in ents)
+        if is_name or not (before_colon and text[place.start : place.end].isupper()):
+            yield place
+
+
+def _joints(doc: Doc, pieces: Pieces, labels: Collection[str]) -> Joints:
+    """Return the units that may stand between mentions, or beside the names in them."""
+    text, languages = doc.text, language_of(doc, known=_LANGUAGES).languages
+    places = zip(pieces.starts.tolist(), pieces.ends.tolist(), strict=True)
+    joints = joints_of([text[start:end] for start, end in places], languages)
+    names = [pieces.units(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ in labels]
+    return beside(joints, [(name.start, name.stop) for name in names])
 
 
 def _agreed(found: list[Span], ents: list[Span], labels: set[str]) -> tuple[list[Span], list[Span]]:

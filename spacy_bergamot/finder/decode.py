@@ -1,8 +1,12 @@
 """Tags of units to mentions: the likeliest sequence in which no inside follows an outside."""
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+
+from spacy_bergamot.finder.joints import DOUBT, EDGE_DOUBT, Joints
 
 
 class Found(NamedTuple):
@@ -14,24 +18,57 @@ class Found(NamedTuple):
     probability: float
 
 
-def decode(scores: np.ndarray) -> list[Found]:
-    """Return the mentions of the likeliest sequence of tags.
+def decode(scores: np.ndarray, joints: Joints | None = None) -> list[Found]:
+    """Return the mentions of the likeliest sequence of tags, without joints that it doubts.
 
     scores (float (units, tags)): Log probabilities; tags in the order of `tags_of`.
+    joints (Joints | None): Units that may be outside.
     """
     found: list[Found] = []
     tags = _likeliest(scores)
-    units = np.flatnonzero(tags)
-    for unit in units.tolist():
-        tag = int(tags[unit])
-        probability = float(np.exp(scores[unit, tag]))
-        if tag % 2 == 0:  # inside: what it continues stands last
-            first, _, label, sum_ = found.pop()
-            found.append(Found(first, unit + 1, label, sum_ + probability))
-        else:
-            found.append(Found(unit, unit + 1, tag // 2, probability))
-    return [mention._replace(probability=mention.probability / (mention.stop - mention.first))
-            for mention in found]  # fmt: skip
+    inside = np.exp(scores[np.arange(len(tags)), tags])
+    for first, stop in _runs(tags):
+        for start, end in (
+            [(first, stop)] if joints is None else _parts(first, stop, scores, joints)
+        ):
+            probability = float(inside[start:end].mean())
+            found.append(Found(start, end, (int(tags[first]) - 1) // 2, probability))
+    return found
+
+
+def _runs(tags: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield the first unit of every mention, and one behind its last."""
+    firsts = np.flatnonzero(tags % 2)
+    goes_on = (tags > 0) & (tags % 2 == 0)
+    ends = np.flatnonzero(~np.append(goes_on, False))
+    for first in firsts.tolist():
+        yield first, int(ends[np.searchsorted(ends, first + 1)])
+
+
+def _parts(first: int, stop: int, scores: np.ndarray, joints: Joints) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a mention between joints, without those at their ends."""
+    stop = first + _closed(joints.depth[first:stop].tolist())
+    outside = np.exp(scores[first:stop, 0])
+    cut = joints.between[first:stop] & (outside >= DOUBT)
+    loose = joints.loose[first:stop] & (outside >= EDGE_DOUBT)
+    borders = [-1, *np.flatnonzero(cut).tolist(), stop - first]
+    for before, behind in pairwise(borders):
+        kept = np.flatnonzero(~loose[before + 1 : behind]) + before + 1
+        if len(kept):
+            yield first + int(kept[0]), first + int(kept[-1]) + 1
+
+
+def _closed(depth: list[int]) -> int:
+    """Return how many units there are before the first bracket without its partner."""
+    opened: list[int] = []
+    for unit, step in enumerate(depth):
+        if step > 0:
+            opened.append(unit)
+        elif step < 0:
+            if not opened:
+                return unit
+            opened.pop()
+    return opened[0] if opened else len(depth)
 
 
 def _likeliest(scores: np.ndarray) -> np.ndarray:

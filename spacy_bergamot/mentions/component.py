@@ -19,10 +19,10 @@ from spacy.vocab import Vocab
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.languages import NO_LANGUAGE, languages_of, lat
+from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import FoldedText, Windows
-from spacy_bergamot.mentions.language import Guess, guess
+from spacy_bergamot.mentions.language import Guess, language_of
 from spacy_bergamot.mentions.places import Place, free, longest_first, without_stop_words
 from spacy_bergamot.mentions.reading import readings
 from spacy_bergamot.mentions.settings import MentionSettings
@@ -234,12 +234,5 @@ class BergamotMentions(BundlePipe):
 
     def _languages(self, doc: Doc) -> Guess:
         """Return the languages that a document is in, or may be in."""
-        given = doc.user_data.get("language") or self.settings.languages
-        if given:
-            return Guess([*map(lat, languages_of(given))], True)
         known = {lat(code) for code in self.keys.languages if code not in NO_LANGUAGE}
-        if doc.lang_ not in NO_LANGUAGE:
-            return Guess([lat(doc.lang_)], True)
-        if len(known) == 1:
-            return Guess(list(known), True)
-        return guess(doc.text, tuple(sorted(known)))
+        return language_of(doc, said=self.settings.languages, known=known)

@@ -1,12 +1,14 @@
 """In which language a document is written, where nobody says it."""
 
+from collections.abc import Collection
 from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
+from spacy.tokens import Doc
 from spacy.util import get_lang_class
 
-from spacy_bergamot.languages import LANGUAGES, NO_LANGUAGE, iso, lat
+from spacy_bergamot.languages import LANGUAGES, NO_LANGUAGE, iso, languages_of, lat
 
 _LEAST = 12
 """Letters below which a text does not say its language."""
@@ -19,6 +21,24 @@ class Guess(NamedTuple):
 
     languages: list[str]
     sure: bool
+
+
+def language_of(
+    doc: Doc, *, said: list[str] | tuple[str, ...] = (), known: Collection[str]
+) -> Guess:
+    """Return the languages that a document is in: as it says, or as its pipeline does, or guessed.
+
+    doc (Doc): The document; `doc.user_data["language"]` is a code or a list of them.
+    said (list[str]): Languages where it says nothing.
+    known: Languages that are guessed, as in MRCONSO.RRF.
+    """
+    if given := doc.user_data.get("language") or said:
+        return Guess([*map(lat, languages_of(given))], True)
+    if doc.lang_ not in NO_LANGUAGE:
+        return Guess([lat(doc.lang_)], True)
+    if len(known) == 1:
+        return Guess(list(known), True)
+    return guess(doc.text, tuple(sorted(known)))
 
 
 def guess(text: str, languages: tuple[str, ...]) -> Guess:

@@ -29,7 +29,8 @@ def nlp(folder: Path) -> Language:
 
 
 def says(pipe: BergamotFinder, by_word: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the language model say one tag of every word, with probability 0.9."""
+    """Make the language model say one tag of every word, with probability 0.9; 0.5 for one with ?,
+    which it takes for outside with probability 0.45."""
     texts: list[str] = []
     read = read_pieces
 
@@ -42,7 +43,10 @@ def says(pipe: BergamotFinder, by_word: dict[str, str], monkeypatch: pytest.Monk
         for text, pieces in zip(texts[-len(documents) :], documents, strict=True):
             scores = np.full((len(pieces.firsts), len(TAGS)), np.log(0.025))
             for row, (start, end) in enumerate(zip(pieces.starts, pieces.ends, strict=True)):
-                scores[row, TAGS.index(by_word.get(text[start:end], "O"))] = np.log(0.9)
+                tag = by_word.get(text[start:end], "O")
+                scores[row, TAGS.index(tag.rstrip("?"))] = np.log(0.5 if "?" in tag else 0.9)
+                if "?" in tag:
+                    scores[row, 0] = np.log(0.45)
             found.append(scores)
         return found
 
@@ -63,6 +67,34 @@ def test_mentions_are_marked(nlp, monkeypatch):
     doc = nlp(text)
     assert (doc.text, found(doc)) == (text, [("心肌梗死", "DISO")])
     assert found(nlp("")) == found(nlp(" ")) == []
+
+
+def test_two_mentions_that_a_conjunction_joins_are_cut_beside_a_name(nlp, monkeypatch):
+    pipe = nlp.get_pipe("bergamot_finder")
+    pipe.settings = replace(pipe.settings, agreement=0.2)
+    doubted = {"asma": "B-DISO", "y": "I-DISO?", "tos": "I-DISO", "MRI": "B-PROC"}
+    says(pipe, doubted, monkeypatch)
+    whole, cut = ["asma y tos", "MRI"], ["asma", "tos", "MRI"]
+    for language, label, expected in (
+        ("es", "DISO", cut),
+        ("en", "DISO", whole),
+        ("es", "X", whole),
+    ):
+        doc = nlp.make_doc("asma y tos, MRI")
+        doc.user_data["language"] = language
+        doc.ents = [doc.char_span(0, 4, label=label)]
+        assert [text for text, _ in found(pipe(doc))] == expected
+
+
+def test_headings_are_no_mentions_unless_they_are_names(nlp, monkeypatch):
+    pipe = nlp.get_pipe("bergamot_finder")
+    says(pipe, dict.fromkeys(["ATCD", "Asthma", "COPD", "HTA"], "B-DISO"), monkeypatch)
+    doc = nlp.make_doc("ATCD: HTA. Asthma: mild. COPD：")
+    assert [text for text, _ in found(pipe(doc))] == ["HTA", "Asthma"]
+    doc = nlp.make_doc("ATCD: HTA. Asthma: mild. COPD：")
+    pipe.settings = replace(pipe.settings, agreement=0.2)
+    doc.ents = [doc.char_span(25, 29, label="DISO")]
+    assert [text for text, _ in found(pipe(doc))] == ["HTA", "Asthma", "COPD"]
 
 
 def test_entities_that_are_there_stay(nlp, monkeypatch):

@@ -1,9 +1,10 @@
 """The language of a text where nobody says it."""
 
 import pytest
+import spacy
 
 from spacy_bergamot.languages import LANGUAGES
-from spacy_bergamot.mentions.language import guess, stop_words
+from spacy_bergamot.mentions.language import guess, language_of, stop_words
 
 SENTENCES = {
     "ENG": "The patient was admitted with chest pain and shortness of breath.",
@@ -45,3 +46,15 @@ def test_stop_words_are_those_of_all_the_languages():
 @pytest.mark.parametrize("language", sorted(set(LANGUAGES.values())))
 def test_every_known_language_can_be_asked_for(language: str):
     assert all(word == word.lower() for word in stop_words((language,)))
+
+
+def test_a_document_says_its_language_before_settings_and_its_pipeline():
+    known = {"GER", "SPA", "ENG"}
+    doc = spacy.blank("de").make_doc(SENTENCES["SPA"])
+    assert language_of(doc, known=known) == (["GER"], True)
+    assert language_of(doc, said=["fr"], known=known) == (["FRE"], True)
+    doc.user_data["language"] = ["es", "ENG"]
+    assert language_of(doc, said=["fr"], known=known) == (["SPA", "ENG"], True)
+    unsaid = spacy.blank("xx").make_doc(SENTENCES["SPA"])
+    assert language_of(unsaid, known=known) == (["SPA"], True)
+    assert language_of(unsaid, known={"GER"}) == (["GER"], True)

@@ -63,6 +63,15 @@ def test_parts_of_scripts_without_spaces(text: str, expected: list[str]):
     assert texts_of(Doc(NLP.vocab, [text])) == expected
 
 
+def test_a_broken_word_is_a_unit():
+    assert texts_of(NLP("Pneu-\nmonia, hyper\u00ad\n  tension")) == [
+        "Pneumonia",
+        ",",
+        "hypertension",
+    ]
+    assert texts_of(NLP("Non-\nHodgkin")) == ["Non-", "Hodgkin"]
+
+
 @pytest.mark.parametrize(
     ("names", "text", "expected"),
     [
