@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import spacy
 
+from benchmarks.annotate_killed import checksums, watched
 from spacy_bergamot.kb_import.build import table_of
 from spacy_bergamot.pipeline.build import build_pipeline
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
@@ -296,10 +297,22 @@ def test_an_upgrade_is_compared_with_a_pipeline_built_anew(tmp_path: Path):
     assert found["upgrade_s"] > 0
 
 
-def test_a_killed_corpus_ends_as_a_whole_one():
-    found = figures("benchmarks.annotate_killed", "tests/data/pipeline", "--documents", "200")
-    assert found["documents"] == 200
-    assert 0 < found["kept"] < 50
-    assert found["equal"]
-    assert len(found["memory_mib"]) == 10
-    assert found["documents_per_s"] > 0
+WRITES = """
+import pathlib, sys, time
+for number in range(40):
+    pathlib.Path(sys.argv[1], f"{number}.parquet").write_text(str(number))
+    time.sleep(float(sys.argv[2]))
+"""
+
+
+def test_a_run_is_watched_and_killed_at_so_many_files(tmp_path: Path):
+    for name in ("whole", "killed"):
+        (tmp_path / name).mkdir()
+    command = [sys.executable, "-c", WRITES]
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    readings = watched([*command, str(whole), "0.02"], whole, lambda _: False)
+    assert len(checksums(whole)) == 40
+    assert all(memory > 0 for files, memory in readings if 0 < files < 40)
+    readings = watched([*command, str(killed), "60"], killed, lambda files: files >= 1)
+    assert readings[-1][0] == 1
+    assert checksums(killed) == {"0.parquet": checksums(whole)["0.parquet"]}

@@ -52,7 +52,7 @@ def screenshots() -> dict[str, bytes]:
         shots = {
             "pictures/serve.png": Shot(note, 1000, 860, ready="#view table"),
             "pictures/linked.png": Shot(linked(Path(folder)).as_uri(), 820, 200, whole=True),
-            "pictures/report.png": Shot(REPORT.as_uri(), 820, 380),
+            "pictures/report.png": Shot(REPORT.as_uri(), 820, 400),
             "pictures/languages.png": Shot(REPORT.as_uri(), 820, 900, part="#by-language ~ * svg"),
         }
         return {name: taken(window, shot) for name, shot in shots.items()}

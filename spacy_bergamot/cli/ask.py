@@ -109,7 +109,7 @@ def info_cli(pipeline: Pipeline, as_json: AsJson = False) -> None:
         return
     for key, value in facts.items():
         if isinstance(value, dict):
-            value = ", ".join(f"{name} {entry}".strip() for name, entry in value.items())
+            value = ", ".join(f"{name or 'none'} {entry}".strip() for name, entry in value.items())
         typer.echo(f"{key:12} {value}")
 
 

@@ -21,9 +21,11 @@ export async function showMention(entity, context, options, signal) {
     parts.push(make("p", { class: "quiet", text: `Looked up as “${found.looked_up}”`, dir: "auto" }));
   }
   if (found.candidates.length) {
-    const heads = [["Concept"], ["By the name"], ["Score", "number"], ["Probability", "number"]];
+    const calibrated = found.candidates.some((one) => one.probability !== undefined);
+    const heads = [["Concept"], ["By the name"], ["Score", "number"]];
+    if (calibrated) heads.push(["Probability", "number"]);
     parts.push(make("h3", { text: "Candidates" }),
-      table(heads, found.candidates.map((one) => candidate(one, found.decision))));
+      table(heads, found.candidates.map((one) => candidate(one, found.decision, calibrated))));
   }
   if (found.dropped.length) parts.push(...dropped(found.dropped));
   byId("view").replaceChildren(...parts);
@@ -37,19 +39,18 @@ function decision(found) {
   return make("p", { class: "decision" }, "Linked to ", linkTo(best.concept_id, best.name));
 }
 
-function candidate(one, chosen) {
+function candidate(one, chosen, calibrated) {
   const parts = Object.entries(one.scores)
     .map(([name, value]) => `${BY[name] ?? name} ${value.toFixed(3)}`).join("\n");
-  const probability = one.probability === undefined ? ["–"] : [
+  const probability = () => make("td", { class: "number" },
     make("meter", { min: 0, max: 1, value: one.probability, "aria-hidden": "true" }),
-    ` ${percent(one.probability)}`,
-  ];
+    ` ${percent(one.probability)}`);
   return make("tr", { class: one.concept_id === chosen ? "chosen" : "" },
     make("td", {}, linkTo(one.concept_id, one.name), make("small", { text: one.concept_id })),
     make("td", {}, make("span", { text: one.alias, dir: "auto", lang: languageTag(one.language) }),
       make("small", { text: `${languageName(one.language)}, ${one.source}` })),
     make("td", { class: "number", title: parts, text: one.score.toFixed(3) }),
-    make("td", { class: "number" }, ...probability));
+    ...(calibrated ? [probability()] : []));
 }
 
 function dropped(all) {

@@ -123,12 +123,14 @@ function concepts(ents) {
     byId_.set(entity.kb_id, known);
   }
   if (!byId_.size) return [];
+  const calibrated = [...byId_.values()].some((one) => one.probability !== undefined);
+  const sure = (one) => make("td", { class: "number", text: percent(one.probability) });
   const rows = [...byId_.values()].map((one) => {
     const texts = [...one.texts].map(([text, times]) => (times > 1 ? `${text} ×${times}` : text));
     return make("tr", {},
       make("td", {}, linkTo(one.kb_id, one.name ?? one.kb_id), make("small", { text: one.kb_id })),
-      make("td", { text: texts.join(", "), dir: "auto" }),
-      make("td", { class: "number", text: one.probability === undefined ? "–" : percent(one.probability) }));
+      make("td", { text: texts.join(", "), dir: "auto" }), ...(calibrated ? [sure(one)] : []));
   });
-  return [table([["Concept"], ["In the note"], ["Probability", "number"]], rows)];
+  const heads = [["Concept"], ["In the note"], ...(calibrated ? [["Probability", "number"]] : [])];
+  return [table(heads, rows)];
 }

@@ -46,6 +46,17 @@ def test_a_changed_file_is_named_by_info(saved: Path):
     assert "tokenizer.json" in invoke("info", saved, status=1).output
 
 
+def test_names_without_a_language_are_counted_by_that(saved: Path, tmp_path: Path):
+    change = {"action": "add", "concept_id": "C01", "alias": "HTN"}
+    (tmp_path / "changes.jsonl").write_text(json.dumps(change), "utf8")
+    invoke("update", saved, tmp_path / "changes.jsonl", tmp_path / "updated")
+    (line,) = [
+        line for line in invoke("info", tmp_path / "updated").output.splitlines()
+        if line.startswith("languages")
+    ]  # fmt: skip
+    assert "none 1" in line
+
+
 def test_info_says_what_a_finder_finds(make_nlp, tmp_path: Path):
     torch.manual_seed(0)
     Tagger.begin(write_lm(tmp_path / "lm"), ["DISO", "PROC"]).save(tmp_path / "finder")

@@ -42,6 +42,13 @@ def test_after_a_change_of_the_note_nothing_is_said_of_a_mention_that_was(page):
     page.wait_for_selector("#view h2:has-text('Bluthochdruck')")
 
 
+def test_a_linker_without_probabilities_has_no_column_of_them(page):
+    page.locator(".mention").first.click()
+    page.wait_for_selector("#view table")
+    assert "Score" in page.inner_text("#view")
+    assert "Probability" not in page.inner_text("#view") + page.inner_text("#list")
+
+
 def test_a_concept_is_found_and_opened_by_keyboard(page):
     page.focus("#search")
     page.keyboard.type("heart att")
