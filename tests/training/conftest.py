@@ -1,7 +1,6 @@
 """An invented training set: 60 concepts in a ring with chords, 3 to 5 names each, some homonyms."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -9,6 +8,7 @@ import pyarrow as pa
 import pytest
 from confection import Config
 
+from training.preprocess.graded import Graded
 from training.preprocess.training_set import TrainingSet
 
 CONCEPTS = 60
@@ -19,7 +19,7 @@ def names_of(concept: int) -> list[str]:
     return [f"{word} {concept:02d}" for word in ("disorder", "maladie", "krankheit")] + extra
 
 
-def write_training_set(path: Path, **extra: Any) -> Path:
+def write_training_set(path: Path) -> Path:
     lists = [names_of(concept) for concept in range(CONCEPTS)]
     strings = sorted({name for names in lists for name in names})
     number = {name: row for row, name in enumerate(strings)}
@@ -53,9 +53,17 @@ def write_training_set(path: Path, **extra: Any) -> Path:
         homonyms=_rows(homonyms, "concept", "other"),
         n_concepts=CONCEPTS,
         relation_labels=["PAR", "CHD", "RO"],
-        **extra,
+        graded=_graded(ids),
     )
     return path
+
+
+def _graded(ids: list[list[int]]) -> Graded:
+    """Of ten concepts each has those before it above it; the first names of both make a pair."""
+    above = [(c, a) for c in range(CONCEPTS) for a in range(c // 10 * 10, c)]
+    pairs = np.array([(c, ids[c][0], a, ids[a][0]) for c, a in above])
+    scores = np.array([0.9 / (c - a) for c, a in above])
+    return Graded(pairs, scores, _rows(above, "concept", "ancestor"), {})
 
 
 def _rows(rows: list[tuple[int, ...]], *columns: str) -> pl.DataFrame:

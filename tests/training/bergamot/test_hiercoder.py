@@ -1,16 +1,16 @@
 """HierCODER: graded pairs, mined negatives, loss and variants; and parents as positives."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 import torch
 from confection import Config
 
 from tests.training.bergamot.runs import equal, interrupt, run_processes
-from tests.training.conftest import CONCEPTS, write_training_set
+from tests.training.conftest import CONCEPTS
 from training.bergamot.config import read_config
 from training.bergamot.draws.graded import GradedBatches, GradedDraws
 from training.bergamot.draws.pairs import PairBatches, PairDraws
@@ -19,36 +19,22 @@ from training.bergamot.objectives import Embeddings
 from training.bergamot.objectives.graded import make_graded
 from training.bergamot.run import train
 from training.errors import BergamotError
-from training.preprocess.graded import Graded
 from training.preprocess.training_set import TrainingSet
 
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="session")
-def hierarchy(training_set: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The invented training set; of ten concepts each has those before it above it."""
-    plain = TrainingSet.open(training_set)
-    above = [(c, a) for c in range(CONCEPTS) for a in range(c // 10 * 10, c)]
-    first = plain.node_names[plain.node_names_indptr[:-1]]
-    pairs = np.array([(c, first[c], a, first[a]) for c, a in above], dtype=np.int32)
-    scores = np.array([0.9 / (c - a) for c, a in above], dtype=np.float32)
-    rows = pl.DataFrame(above, schema={"concept": pl.Int32, "ancestor": pl.Int32}, orient="row")
-    path = tmp_path_factory.mktemp("graded") / "train"
-    return write_training_set(path, graded=Graded(pairs, scores, rows, {}))
+@pytest.fixture
+def data(training_set: Path) -> TrainingSet:
+    return TrainingSet.open(training_set)
 
 
 @pytest.fixture
-def data(hierarchy: Path) -> TrainingSet:
-    return TrainingSet.open(hierarchy)
-
-
-@pytest.fixture
-def hiercoder(config: Config, hierarchy: Path) -> Config:
+def hiercoder(config: Config) -> Config:
     """The shipped config with the tiny base, 8 steps of 16 pairs."""
     shipped = read_config(ROOT / "configs/train/hiercoder.cfg", {})
-    shipped["text_encoder"] = config["text_encoder"]
-    shipped["paths"] = {**config["paths"], "training_set": str(hierarchy)}
+    for section in ("paths", "text_encoder"):
+        shipped[section] = config[section]
     shipped["batches"].update(size=16, workers=0)
     shipped["training"].update(max_steps=8, checkpoint_every=3, log_every=1)
     return shipped
@@ -182,9 +168,9 @@ def test_two_processes_take_the_steps_of_one(hiercoder: Config, tmp_path: Path):
         assert b["graded"] == pytest.approx(a["graded"], rel=1e-3)
 
 
-def test_a_training_set_without_graded_pairs_is_refused(training_set: Path):
+def test_a_training_set_without_graded_pairs_is_refused(data: TrainingSet):
     with pytest.raises(BergamotError, match=r"B233.*--hierarchy"):
-        GradedDraws(GradedBatches(), TrainingSet.open(training_set), seed=0)
+        GradedDraws(GradedBatches(), replace(data, graded_pairs=None), seed=0)
 
 
 def test_a_share_of_the_pairs_are_a_name_and_a_parent_s_or_grandparent_s(data: TrainingSet):
