@@ -1,7 +1,6 @@
 """`AnnotateBatches`: the mentions of texts and their concepts, Arrow in and out."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +19,7 @@ from spacy_bergamot.annotate.sources import Entry
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.spans import is_linked, spans_of
 from spacy_bergamot.output.assertions import attributes_of
-from spacy_bergamot.pipeline.pipelines import import_code, linker_of, load_pipeline
+from spacy_bergamot.pipeline.pipelines import import_code, linker_of, load_pipeline, memory_zone
 
 Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
@@ -146,7 +145,7 @@ class AnnotateBatches:
         """Return mentions and error of rows; nothing of a Doc outlives the memory zone."""
         linker, _ = linker_of(nlp)
         linker.forget()
-        with _memory_zone(nlp):
+        with memory_zone(nlp):
             entries = self._entries(nlp, rows)
             docs = link_documents(nlp, entries, n_process=1, batch_size=_AT_ONCE)
             names = _Names(linker.kb)
@@ -255,8 +254,3 @@ def _loaded(pipeline: str, device: str | None, code: str | None) -> Language:
     nlp = load_pipeline(pipeline, device=device)
     linker_of(nlp)
     return nlp
-
-
-def _memory_zone(nlp: Language) -> AbstractContextManager[Any]:
-    """Return spaCy's memory zone, which gives back what new words take; since spaCy 3.8."""
-    return nlp.memory_zone() if hasattr(nlp, "memory_zone") else nullcontext()

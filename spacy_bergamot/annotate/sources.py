@@ -108,8 +108,8 @@ class Source:
             be. A note that cannot be read is an entry with a problem.
         """
         if self.kind is Kind.spacy:
-            for store in self._stores:
-                for doc in store.get_docs(vocab):
+            for path, store in zip(self.paths, self._stores, strict=True):
+                for doc in _docs(store, path, vocab):
                     identifier = doc.user_data.get("id")
                     yield Entry(doc, {} if identifier is None else {"id": identifier})
             return
@@ -189,6 +189,23 @@ def read_docbin(path: Path) -> DocBin:
     try:
         return DocBin().from_disk(path)
     except Exception as reason:  # zlib, msgpack and KeyError, whatever breaks first
+        raise BergamotError(Errors.B002, path=path, what="a DocBin", reason=repr(reason)) from None
+
+
+def docs_of(path: Path, vocab: Vocab) -> Iterator[Doc]:
+    """Yield the documents of a .spacy file.
+
+    path (Path): The file.
+    vocab (Vocab): Of the documents.
+    RAISES (BergamotError): As `read_docbin`.
+    """
+    yield from _docs(read_docbin(path), path, vocab)
+
+
+def _docs(store: DocBin, path: Path, vocab: Vocab) -> Iterator[Doc]:
+    try:
+        yield from store.get_docs(vocab)
+    except Exception as reason:
         raise BergamotError(Errors.B002, path=path, what="a DocBin", reason=repr(reason)) from None
 
 

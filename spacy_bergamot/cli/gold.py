@@ -10,7 +10,7 @@ from spacy.pipeline import EntityLinker
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from spacy_bergamot.annotate.sources import parse_entry, read_docbin
+from spacy_bergamot.annotate.sources import docs_of, parse_entry
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.languages import NAMES, lat
 from spacy_bergamot.mentions import Place, exact_spans
@@ -69,7 +69,7 @@ def read_examples(path: Path, nlp: Language) -> Iterator[Example]:
     RAISES (BergamotError): B057 for a line that is something else.
     """
     if path.suffix == ".spacy":
-        for doc in read_docbin(path).get_docs(nlp.vocab):
+        for doc in docs_of(path, nlp.vocab):
             yield Example(doc, doc)
         return
     linker, _ = linker_of(nlp)

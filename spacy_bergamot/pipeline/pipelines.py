@@ -1,5 +1,6 @@
 """Pipelines by name: an installed package or a folder."""
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,14 @@ def load_pipeline(name: str, *, device: str | None = None, k: int | None = None)
             said = said.partition(" This usually")[0]
             raise BergamotError(Errors.B120, name=name, reason=said) from None
         raise BergamotError(Errors.B046, name=name, reason=said) from None
+
+
+def memory_zone(nlp: "Language") -> AbstractContextManager[Any]:
+    """Return spaCy's memory zone, which gives back what new words take; since spaCy 3.8.
+
+    nlp (Language): The pipeline.
+    """
+    return nlp.memory_zone() if hasattr(nlp, "memory_zone") else nullcontext()
 
 
 def linker_of(nlp: "Language") -> "tuple[BergamotLinker, str]":

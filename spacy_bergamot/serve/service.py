@@ -5,7 +5,6 @@ Outside of a batch's memory zone no document may be touched, so all that is retu
 
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
 from itertools import chain
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from spacy_bergamot.linking.decision import NIL
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.output.exporters import to_dict
 from spacy_bergamot.pipeline.linker import BergamotLinker
+from spacy_bergamot.pipeline.pipelines import memory_zone
 from spacy_bergamot.serve.vocabulary import Vocabulary
 from spacy_bergamot.serve.wishes import GIVEN, Served, Wish, Wishes
 
@@ -86,7 +86,7 @@ class Service:
     def __call__(self, kind: Kind, items: Sequence[Any]) -> list[dict[str, Any]]:
         """Return an answer for every item."""
         failed = None
-        with _memory_zone(self.nlp):
+        with memory_zone(self.nlp):
             try:
                 answers = self._answers(self._wishes[kind.wish], kind, items)
             except Exception as error:  # its traceback holds documents
@@ -158,9 +158,3 @@ def is_nil(entity: Mapping[str, Any]) -> bool:
     entity (Mapping): A mention as the service returns it.
     """
     return entity["kb_id"] in ("", NIL)
-
-
-def _memory_zone(nlp: Language) -> AbstractContextManager[Any]:
-    """Return what frees the strings of a batch's texts, where spaCy has it (3.8)."""
-    zone = getattr(nlp, "memory_zone", None)
-    return zone() if zone is not None else nullcontext()

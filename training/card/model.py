@@ -1,12 +1,13 @@
 """What a pipeline's language model is, and how it was trained where the run's folder says so."""
 
 import json
-import struct
+import math
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confection import Config
+from safetensors import safe_open
 
 from spacy_bergamot.encoder.text_encoder import fingerprint
 from training.bergamot.validation import METRIC
@@ -49,13 +50,9 @@ def stored_type(folder: Path) -> str:
     """Return the type, such as F32, that most weights in the folder's safetensors have."""
     sizes: Counter[str] = Counter()
     for path in folder.glob("model*.safetensors"):
-        with path.open("rb") as stream:
-            (length,) = struct.unpack("<Q", stream.read(8))
-            header = json.loads(stream.read(length))
-        for name, entry in header.items():
-            if name != "__metadata__":
-                start, end = entry["data_offsets"]
-                sizes[entry["dtype"]] += end - start
+        with safe_open(path, framework="np") as file:
+            for part in map(file.get_slice, file.keys()):
+                sizes[part.get_dtype()] += math.prod(part.get_shape())
     return sizes.most_common(1)[0][0] if sizes else ""
 
 

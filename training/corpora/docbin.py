@@ -5,7 +5,6 @@ from pathlib import Path
 from spacy_bergamot.languages import LANGUAGES
 from training.corpora.builder import CorpusBuilder
 from training.corpora.spacy_files import GOLD
-from training.errors import BergamotError, Errors
 
 
 def sniff(path: Path, head: str) -> bool:
@@ -22,17 +21,12 @@ def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
 
     RAISES (BergamotError): B002 for a file that is no DocBin.
     """
-    import spacy
-    from spacy.tokens import DocBin
+    from spacy.vocab import Vocab
+
+    from spacy_bergamot.annotate.sources import docs_of
 
     for path in files:
-        try:
-            docs = list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
-        except Exception as reason:  # msgpack, zlib and spaCy each raise their own
-            raise BergamotError(
-                Errors.B002, path=path, what="spaCy's DocBin", reason=reason
-            ) from None
-        for number, doc in enumerate(docs, start=1):
+        for number, doc in enumerate(docs_of(path, Vocab()), start=1):
             document = doc.user_data.get("document", f"{path.stem}-{number}")
             language = doc.user_data.get("language", LANGUAGES.get(doc.lang_, ""))
             place = f"{path} document {number}"

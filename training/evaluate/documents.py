@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from spacy_bergamot.languages import lat
-from spacy_bergamot.text_files import check_file
 from training.corpora.schema import Corpus
 from training.corpora.spacy_files import kb_id_of
 from training.errors import BergamotError, Errors
@@ -45,15 +44,11 @@ def read_documents(path: Path, *, spans_key: str | None = None) -> list[Linked]:
 
 
 def _read_docbin(path: Path, spans_key: str | None) -> list[Linked]:
-    import spacy
-    from spacy.tokens import DocBin
+    from spacy.vocab import Vocab
 
-    check_file(path)
-    try:
-        docs = list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
-    except Exception as reason:  # zlib, msgpack and spaCy each raise their own
-        raise BergamotError(Errors.B002, path=path, what="spaCy's DocBin", reason=reason) from None
-    return [linked(doc, spans_key) for doc in docs]
+    from spacy_bergamot.annotate.sources import docs_of
+
+    return [linked(doc, spans_key) for doc in docs_of(path, Vocab())]
 
 
 def link_documents(

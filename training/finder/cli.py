@@ -44,6 +44,9 @@ def finder_cli(
 
     The same command goes on behind the last whole epoch of an interrupted run.
     """
+    from spacy.vocab import Vocab
+
+    from spacy_bergamot.annotate.sources import docs_of
     from spacy_bergamot.kb.concept_table import ConceptTable
     from training.bergamot.cli import device_of
     from training.finder.train import train_finder
@@ -56,9 +59,9 @@ def finder_cli(
         precision=precision,
         seed=seed,
     )
-    docs = [doc for path in train for doc in _docs(path)]
+    docs = [doc for path in train for doc in docs_of(path, Vocab())]
     table = None if concepts is None else ConceptTable.open(concepts)
-    held = [] if dev is None else _docs(dev)
+    held = [] if dev is None else list(docs_of(dev, Vocab()))
     scores = train_finder(docs, held, lm, output, recipe, concepts=table, device=device_of(gpu_id))
     typer.echo(f"{output / 'finder'}: {json.dumps(scores)}")
 
@@ -110,15 +113,6 @@ def silver_cli(
     with atomic_file(output) as temporary:
         temporary.write_bytes(store.to_bytes())
     typer.echo(f"{output}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()) if n))
-
-
-def _docs(path: Path) -> list:
-    from spacy.vocab import Vocab
-
-    from spacy_bergamot.annotate.sources import Kind, Source
-
-    entries = Source.at(path, kind=Kind.spacy).read(Vocab())
-    return [entry.text for entry in entries if entry.text is not None]
 
 
 def _texts(
