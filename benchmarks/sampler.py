@@ -74,7 +74,7 @@ def measure(maker: BatchMaker, count: int) -> dict[str, Any]:
     """Make batches in this process, and as many in the workers."""
     count = min(count, maker.steps_per_epoch // 2)
     start = time.perf_counter()
-    maker.draw(0)
+    maker.draws.draw(0)
     epoch = time.perf_counter() - start
     times, nodes, cpu = [], [], time.process_time()
     for step in range(count):
@@ -84,9 +84,9 @@ def measure(maker: BatchMaker, count: int) -> dict[str, Any]:
     cpu = (time.process_time() - cpu) / count
     rng, drawn = np.random.default_rng(0), []
     for step in range(count):
-        centres = maker.draw(step)[0][:, 0]
+        centres = maker.draws.draw(step).labels[0]
         start = time.perf_counter()
-        maker.sampler.sample(centres, rng)
+        maker.draws.sampler.sample(centres, rng)
         drawn.append(time.perf_counter() - start)
     workers = maker.settings.workers
     stream = prepared(maker, range(count, 2 * count))

@@ -40,7 +40,7 @@ def test_the_command_calibrates_and_sets_the_threshold(make_nlp, tmp_path, form)
     assert loaded.get_pipe("bergamot_linker").settings.min_probability == least
     assert "levels" in report
     result = CliRunner().invoke(bergamot, arguments)
-    assert "DISO|ENG" in result.output
+    assert "DISO|" in result.output
     gold.write_bytes(b"nonsense\n")
     result = CliRunner().invoke(bergamot, arguments)
     assert result.exit_code == 1

@@ -4,28 +4,26 @@ import json
 import zipfile
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
-from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.cli import bergamot
 from spacy_bergamot.kb.concept_table import ConceptTable
-from training.__main__ import app
 
 SAMPLE = Path(__file__).parents[3] / "assets/sample/META"
 
 
 def run(*arguments: object) -> str:
-    result = CliRunner().invoke(app, ["kb", *map(str, arguments)], catch_exceptions=False)
+    result = CliRunner().invoke(bergamot, ["kb", *map(str, arguments)], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
 
 
 def test_rrf_archive_and_tables_become_a_concept_table(tmp_path: Path):
-    assert "ENG" in run(SAMPLE, "-o", tmp_path / "rrf")
+    assert "ENG" in run(SAMPLE, tmp_path / "rrf")
     with zipfile.ZipFile(tmp_path / "release.zip", "w") as archive:
         for file in SAMPLE.glob("*.RRF"):
             archive.write(file, f"2025AB/META/{file.name}")
-    run(tmp_path / "release.zip", "-o", tmp_path / "zip")
+    run(tmp_path / "release.zip", tmp_path / "zip")
     first, second = (ConceptTable.open(tmp_path / name) for name in ("rrf", "zip"))
     assert list(first) == list(second)
     lines = [
@@ -33,11 +31,11 @@ def test_rrf_archive_and_tables_become_a_concept_table(tmp_path: Path):
         {"id": "X:2", "name": "Tos", "language": "SPA", "parents": ["X:1"]},
     ]
     (tmp_path / "mine.jsonl").write_text("".join(json.dumps(x) + "\n" for x in lines), "utf8")
-    run(tmp_path / "mine.jsonl", "-o", tmp_path / "custom")
+    run(tmp_path / "mine.jsonl", tmp_path / "custom")
     custom = ConceptTable.open(tmp_path / "custom")
     assert len(custom) == 2
     assert {name for c in custom for name in custom[c].aliases} == {"Gripe", "influenza", "Tos"}
-    run(SAMPLE, "-o", tmp_path / "german", "--languages", "GER")
+    run(SAMPLE, tmp_path / "german", "--languages", "GER")
     german = ConceptTable.open(tmp_path / "german")
     assert {lang for c in german for lang in german[c].languages} == {"GER"}
     assert not list(tmp_path.glob(".kb-*"))
@@ -45,6 +43,8 @@ def test_rrf_archive_and_tables_become_a_concept_table(tmp_path: Path):
 
 def test_what_is_no_knowledge_base_is_refused(tmp_path: Path):
     (tmp_path / "notes.txt").write_text("nothing", "utf8")
-    with pytest.raises(BergamotError, match="T118"):
-        run(tmp_path / "notes.txt", "-o", tmp_path / "out")
+    arguments = ["kb", str(tmp_path / "notes.txt"), str(tmp_path / "out")]
+    result = CliRunner().invoke(bergamot, arguments)
+    assert result.exit_code == 1
+    assert "T118" in result.output
     assert not (tmp_path / "out").exists()

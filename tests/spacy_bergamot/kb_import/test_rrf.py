@@ -27,7 +27,8 @@ def lines(*texts: str) -> bytes:
 
 def test_the_columns_are_those_of_the_release_format() -> None:
     widths = {table: len(columns.split()) for table, columns in COLUMNS.items()}
-    expected = {"MRCONSO": 18, "MRREL": 16, "MRSTY": 6, "MRDEF": 8, "MRRANK": 4, "MRSAB": 25}
+    expected = {"MRCONSO": 18, "MRREL": 16, "MRSTY": 6, "MRDEF": 8, "MRRANK": 4}
+    expected |= {"MRHIER": 9, "MRSAB": 25}
     assert widths == expected
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_bergamot.kb_import.errors import BergamotError
-from spacy_bergamot.kb_import.rrf import COLUMNS, open_release
+from spacy_bergamot.kb_import.release import find_table
+from spacy_bergamot.kb_import.rrf import COLUMNS, RrfTable
 from spacy_bergamot.kb_import.rrf_writer import rrf_line, write_rrf
 
 VALUES = st.text(st.characters(exclude_characters="|\r\n", exclude_categories=["Cs"]), min_size=1)
@@ -19,8 +20,9 @@ def test_rows_come_back_by_their_columns(tmp_path: Path, table: str):
     whole = {column: f"{column} of {table}" for column in columns}
     sparse = dict.fromkeys(reversed(columns[:-2]), "x")
     assert write_rrf(tmp_path, {table: iter([whole, sparse])}) == {table: 2}
-    (tmp_path / "MRCONSO.RRF").touch()  # no release is without it
-    read = open_release(tmp_path)[table].frame(*columns).to_dicts()
+    source = find_table(tmp_path, table)
+    assert source is not None
+    read = RrfTable(table, source).frame(*columns).to_dicts()
     assert read == [whole, {**dict.fromkeys(columns, ""), **sparse}]
 
 
