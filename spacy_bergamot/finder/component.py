@@ -24,14 +24,12 @@ from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.finder.settings import FinderSettings
 from spacy_bergamot.finder.tagger import Tagger
 from spacy_bergamot.forks import ForkWatch
-from spacy_bergamot.languages import LANGUAGES, lat
 from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.mentions.language import language_of
 from spacy_bergamot.storage.bundle import FileBundle
 from spacy_bergamot.storage.bundle_pipe import BundlePipe
 
 _COLONS = frozenset(":：")
-_LANGUAGES = frozenset(map(lat, LANGUAGES))
 
 
 @Language.factory(
@@ -195,7 +193,7 @@ def _without_headings(places: Iterable[Place], doc: Doc) -> Iterator[Place]:
 
 def _joints(doc: Doc, pieces: Pieces, labels: Collection[str]) -> Joints:
     """Return the units that may stand between mentions, or beside the names in them."""
-    text, languages = doc.text, language_of(doc, known=_LANGUAGES).languages
+    text, languages = doc.text, language_of(doc).languages
     places = zip(pieces.starts.tolist(), pieces.ends.tolist(), strict=True)
     joints = joints_of([text[start:end] for start, end in places], languages)
     names = [pieces.units(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ in labels]

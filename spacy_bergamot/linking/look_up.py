@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from spacy.tokens import Doc, Span
 
-from spacy_bergamot.languages import NAMES, NO_LANGUAGE, languages_of
 from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.linking.spans import spans_of
 from spacy_bergamot.mentions.abbreviations import find_abbreviations, known_forms
-from spacy_bergamot.mentions.language import guess
+from spacy_bergamot.mentions.language import language_of
 from spacy_bergamot.text import normalize, unbroken
 
 
@@ -40,10 +39,9 @@ class LookUp:
         if not spans:
             return []
         text = doc.text  # made of the tokens at every call
-        said = doc.user_data.get("language") or doc.lang_
-        languages = [_guessed(text)] if said in NO_LANGUAGE else languages_of(said)
+        languages, sure = language_of(doc)
         places = [(span.start_char, span.end_char, span.label_) for span in spans]
-        return self.at(places, text, languages)
+        return self.at(places, text, languages if sure else [""])
 
     def at(
         self, places: Sequence[tuple[int, int, str]], text: str, languages: list[str]
@@ -81,12 +79,6 @@ class LookUp:
         for language in languages:
             known |= known_forms(self.settings.abbreviations, language)
         return {**known, **find_abbreviations(text)}
-
-
-def _guessed(text: str) -> str:
-    """Return the language that a text surely is in; empty if it may be several."""
-    languages, sure = guess(text, tuple(sorted(NAMES)))
-    return languages[0] if sure else ""
 
 
 def _mention(

@@ -11,7 +11,8 @@ class Mention(NamedTuple):
     context (str): The whole text.
     start, end (int): Its characters in the context.
     long_form (str): What the text, or the settings, give as its long form; empty if none.
-    language (str): Of the document, as it says it, else as it reads; empty if unknown.
+    language (str): Of the document, as in MRCONSO.RRF: what it says, else what it surely reads
+        like; empty if unknown.
     """
 
     text: str

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from spacy.tokens import Doc
 from spacy.util import get_lang_class
 
-from spacy_bergamot.languages import LANGUAGES, NO_LANGUAGE, iso, languages_of, lat
+from spacy_bergamot.languages import LANGUAGES, NAMES, NO_LANGUAGE, iso, languages_of, lat
 
 _LEAST = 12
 """Letters below which a text does not say its language."""
@@ -24,13 +24,13 @@ class Guess(NamedTuple):
 
 
 def language_of(
-    doc: Doc, *, said: list[str] | tuple[str, ...] = (), known: Collection[str]
+    doc: Doc, *, said: list[str] | tuple[str, ...] = (), known: Collection[str] = tuple(NAMES)
 ) -> Guess:
     """Return the languages that a document is in: as it says, or as its pipeline does, or guessed.
 
     doc (Doc): The document; `doc.user_data["language"]` is a code or a list of them.
     said (list[str]): Languages where it says nothing.
-    known: Languages that are guessed, as in MRCONSO.RRF.
+    known: Languages that are guessed, as in MRCONSO.RRF; all by default.
     """
     if given := doc.user_data.get("language") or said:
         return Guess([*map(lat, languages_of(given))], True)

@@ -73,20 +73,23 @@ def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> 
     # A name that another concept shares is no example of a missing concept.
     kept = [(name, found) for name, found in rows if name.concepts or not _is_exact(found)]
     return Answers(
-        _reranked(linker, [name.text for name, _ in kept], [found for _, found in kept]),
+        _reranked(linker, [name for name, _ in kept], [found for _, found in kept]),
         [name.concepts for name, _ in kept],
         [name.language for name, _ in kept],
     )
 
 
 def _reranked(
-    linker: BergamotLinker, names: list[str], found: list[list[Candidate]]
+    linker: BergamotLinker, names: list[Name], found: list[list[Candidate]]
 ) -> list[list[Candidate]]:
     """Return the candidates as the linker's reranker changes them."""
     parts = linker.parts
     if parts.reranker is None:
         return found
-    mentions = [[Mention(normalize(name), "", name, 0, len(name))] for name in names]
+    mentions = [
+        [Mention(normalize(text), "", text, 0, len(text), language=language)]
+        for _, text, language in names
+    ]
     changed = rerank_documents(parts.reranker, mentions, [[one] for one in found], parts.kb)
     return [one for (one,) in changed]
 

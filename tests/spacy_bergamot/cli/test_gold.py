@@ -12,6 +12,21 @@ from tests.spacy_bergamot.factories import ensemble
 from tests.spacy_bergamot.misspelt_gold import golds
 
 
+def test_names_of_a_file_are_in_the_language_that_it_is_called(make_nlp, tmp_path):
+    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
+    nlp.to_disk(tmp_path / "p")
+    (tmp_path / "gold").mkdir()
+    docs = [example.reference for example in golds(nlp)]  # aliases are mostly English
+    for name, of in {"ENG": docs[::2], "de": docs[1::2]}.items():
+        lines = "".join(f"{doc.ents[0].kb_id_}||{doc.text}\n" for doc in of)
+        (tmp_path / f"gold/{name}.txt").write_text(lines, "utf8")
+    arguments = ["calibrate", tmp_path / "p", tmp_path / "gold", tmp_path / "out"]
+    result = CliRunner().invoke(bergamot, [*map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    assert "DISO|same" in result.output
+    assert "DISO|other" in result.output
+
+
 @pytest.mark.parametrize("form", ["spacy", "jsonl", "txt"])
 def test_the_command_calibrates_and_sets_the_threshold(make_nlp, tmp_path, form):
     nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))

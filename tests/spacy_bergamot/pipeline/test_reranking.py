@@ -95,7 +95,7 @@ def test_the_documents_of_a_batch_come_together_and_mentions_are_whole(doubtful:
     list(linker.pipe(docs))
     ((first, last),) = linker.settings.rerank.seen  # those that have mentions, in one call
     assert [mention.surface for mention in first + last] == ["Cold", "MRI", "cold"]
-    assert (first[0].text, first[0].long_form, first[0].language) == ("cold", "", "en")
+    assert (first[0].text, first[0].long_form, first[0].language) == ("cold", "", "ENG")
     assert last[0].text == "magnetic resonance imaging"
     assert (last[0].long_form, last[0].language) == ("Magnetic resonance imaging", "ENG")
     assert last[0].context == texts[2]

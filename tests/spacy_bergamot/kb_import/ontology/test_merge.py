@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 
 
@@ -38,37 +40,36 @@ xref: UMLS:C9000001
     assert concepts == {"C9000001": {"Neoplasm of the zeal", "zealoma", "zeal neoplasms"}}
 
 
-def test_a_label_of_two_terms_of_an_ontology_joins_neither(tmp_path: Path):
-    concepts = _concepts(
-        tmp_path,
-        hp="id: HP:1\nname: zeal\n\nid: HP:2\nname: zeals",
-        doid="id: DOID:1\nname: zeal",
-    )
-    assert set(concepts) == {"HP:1", "HP:2", "DOID:1"}
-
-
-def test_the_same_label_in_another_semantic_group_is_another_concept(tmp_path: Path):
-    concepts = _concepts(
-        tmp_path,
-        hp="id: HP:1\nname: stem",
-        uberon="id: UBERON:1\nname: stem",
-    )
-    assert set(concepts) == {"HP:1", "UBERON:1"}
-
-
-def test_terms_that_refer_to_other_cuis_stay_apart(tmp_path: Path):
-    concepts = _concepts(
-        tmp_path,
-        hp="id: HP:1\nname: zeal\nxref: UMLS:C9000001",
-        doid="id: DOID:1\nname: zeal\nxref: UMLS:C9000002",
-    )
-    assert set(concepts) == {"C9000001", "C9000002"}
-
-
-def test_labels_of_ones_own_terms_join_nothing(tmp_path: Path):
-    concepts = _concepts(
-        tmp_path,
-        hp="id: HP:1\nname: zeal",
-        own="id: WARD:1\nname: zeal",
-    )
-    assert set(concepts) == {"HP:1", "WARD:1"}
+@pytest.mark.parametrize(
+    ("ontologies", "apart"),
+    [
+        pytest.param(
+            {
+                "hp": "id: HP:1\nname: zeal\n\nid: HP:2\nname: zeals",
+                "doid": "id: DOID:1\nname: zeal",
+            },
+            {"HP:1", "HP:2", "DOID:1"},
+            id="a label of two terms of one ontology",
+        ),
+        pytest.param(
+            {"hp": "id: HP:1\nname: stem", "uberon": "id: UBERON:1\nname: stem"},
+            {"HP:1", "UBERON:1"},
+            id="another semantic group",
+        ),
+        pytest.param(
+            {
+                "hp": "id: HP:1\nname: zeal\nxref: UMLS:C9000001",
+                "doid": "id: DOID:1\nname: zeal\nxref: UMLS:C9000002",
+            },
+            {"C9000001", "C9000002"},
+            id="other CUIs",
+        ),
+        pytest.param(
+            {"hp": "id: HP:1\nname: zeal", "own": "id: WARD:1\nname: zeal"},
+            {"HP:1", "WARD:1"},
+            id="terms of one's own",
+        ),
+    ],
+)
+def test_the_same_label_joins_no_other_terms(tmp_path: Path, ontologies, apart):
+    assert set(_concepts(tmp_path, **ontologies)) == apart
