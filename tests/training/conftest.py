@@ -76,6 +76,12 @@ def training_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def data(training_set: Path) -> TrainingSet:
+    """The invented training set, open."""
+    return TrainingSet.open(training_set)
+
+
+@pytest.fixture
 def config(training_set: Path, tmp_path: Path) -> Config:
     """The tiny config on the invented training set: 8 steps of 16 pairs."""
     root = Path(__file__).parents[2]

@@ -11,6 +11,7 @@ from spacy.util import import_file
 from typer.testing import CliRunner, Result
 
 from spacy_bergamot.cli import bergamot
+from tests.processes import Popen
 
 CODE = """
 import os, signal, sys, time
@@ -82,8 +83,9 @@ def write(path: Path, texts: list[str | None], *, first: int = 0, **options: obj
 
 
 @pytest.fixture
-def run(pipeline: Path, code: Path) -> Callable[..., Result]:
-    """Run `annotate` with one worker."""
+def run(pipeline: Path, code: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Run `annotate` with one worker, which need not import first."""
+    monkeypatch.setattr("spacy_bergamot.annotate.workers.subprocess.Popen", Popen)
 
     def run(*arguments: object, status: int = 0, by: Path = pipeline) -> Result:
         options = ["--code", code, "--workers", "1"]

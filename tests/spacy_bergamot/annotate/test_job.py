@@ -83,11 +83,12 @@ def test_a_document_that_ends_its_process_is_a_row_with_an_error(
 
 def test_a_document_without_end_is_a_row_with_an_error(run: Run, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(workers, "_TRIES", 1)
+    monkeypatch.setattr(batches, "MOST_ROWS", 1)
     given = write(tmp_path / "a.parquet", texts(2, WAITS=1))
-    run(given, tmp_path / "out", "--timeout", 5)
+    run(given, tmp_path / "out", "--timeout", 8)
     error = read(tmp_path / "out").column("error").to_pylist()
     assert error[0] is None
-    assert "no answer in 5 seconds" in error[1]
+    assert "no answer in 8 seconds" in error[1]
 
 
 def test_errors_are_tried_again_and_nothing_else(
@@ -210,6 +211,10 @@ def test_what_cannot_be_is_said_before_anything_is_written(
     ):
         assert code in run(source, out, *options, status=1).output, (source, options)
         assert not out.exists()
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/one.txt").write_text("fever", "utf8")
+    said = run(tmp_path / "notes", out, "--keep", "ward", status=1).output
+    assert "no column 'ward'. Known are: id, text." in " ".join(said.split())
     double = write(tmp_path / "double.parquet", texts(300))
     table = pq.read_table(double)
     pq.write_table(pa.concat_tables([table, table.slice(299)]), double)
