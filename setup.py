@@ -62,7 +62,7 @@ setup(
         "spacy_bergamot": ["py.typed"],
         "spacy_bergamot.kb": ["*.tsv"],
         "spacy_bergamot.output": ["templates/*"],
-        "spacy_bergamot.mentions": ["word_pieces.txt.xz"],
+        "spacy_bergamot.mentions": ["*.tsv", "word_pieces.txt.xz"],
         "spacy_bergamot.serve": ["page/*"],
     },
     install_requires=[

@@ -1,6 +1,14 @@
 """Mentions by dictionary: the component `bergamot_mentions`, and tokens that end where they do."""
 
 from spacy_bergamot.mentions.component import BergamotMentions, make_mentions
+from spacy_bergamot.mentions.places import NAMES_INSIDE
 from spacy_bergamot.mentions.splitting import Place, exact_spans, split_tokens
 
-__all__ = ["BergamotMentions", "Place", "exact_spans", "make_mentions", "split_tokens"]
+__all__ = [
+    "NAMES_INSIDE",
+    "BergamotMentions",
+    "Place",
+    "exact_spans",
+    "make_mentions",
+    "split_tokens",
+]

@@ -8,6 +8,7 @@ token is split there, so that entities are exact.
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,22 @@ from spacy.util import filter_spans
 from spacy.vocab import Vocab
 
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.hashing import WindowKeys
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.languages import NO_LANGUAGE, lat
-from spacy_bergamot.mentions.dictionary import MentionKeys
+from spacy_bergamot.mentions.dictionary import MentionKeys, keyed
 from spacy_bergamot.mentions.folded import FoldedText, Windows
 from spacy_bergamot.mentions.language import Guess, language_of
-from spacy_bergamot.mentions.places import Place, free, longest_first, without_stop_words
+from spacy_bergamot.mentions.places import (
+    Place,
+    free,
+    longest_first,
+    without_headings,
+    without_stop_words,
+)
 from spacy_bergamot.mentions.reading import readings
 from spacy_bergamot.mentions.settings import MentionSettings
-from spacy_bergamot.mentions.short_forms import short_form_places
+from spacy_bergamot.mentions.short_forms import short_form_places, usual_places
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
 from spacy_bergamot.storage.bundle import FileBundle
@@ -54,6 +62,7 @@ def make_mentions(
     folded: bool,
     tolerant: bool,
     abbreviations: bool,
+    usual_abbreviations: bool,
     spans_key: str | None,
 ) -> "BergamotMentions":
     """Make a dictionary matcher; see `MentionSettings` for the settings.
@@ -72,6 +81,7 @@ def make_mentions(
         folded=folded,
         tolerant=tolerant,
         abbreviations=abbreviations,
+        usual_abbreviations=usual_abbreviations,
         spans_key=spans_key,
     )
     made.home = weakref.ref(nlp)
@@ -208,6 +218,9 @@ class BergamotMentions(BundlePipe):
             corrected = keys.corrected(text, codes)
             places = self._folded(text, text.windows(most, corrected), groups) | places
         places = without_stop_words(places, doc.text, codes)
+        places = without_headings(places, doc.text, codes)
+        if settings.usual_abbreviations and sure:
+            places = usual_places(doc, codes, partial(self._label, groups=groups)) | places
         if settings.abbreviations:
             places |= short_form_places(doc, places)
         return [(start, end, label) for (start, end), label in sorted(places.items())]
@@ -223,6 +236,13 @@ class BergamotMentions(BundlePipe):
         hit = np.flatnonzero((rows >= 0) & long)
         labels = keys.folded.groups[rows[hit]]
         return self._places(windows.starts[hit], windows.ends[hit], labels)
+
+    def _label(self, name: str, *, groups: np.ndarray) -> str | None:
+        """Return the label of a name in any language; None if it is none, or not to be marked."""
+        keys = self.keys
+        key = WindowKeys.of([keyed(name)])
+        (row,) = keys.rows.find(key, languages=keys.of_languages([]), groups=groups)
+        return (keys.groups[keys.rows.groups[row]] or UNGROUPED) if row >= 0 else None
 
     def _places(
         self, starts: np.ndarray, ends: np.ndarray, groups: np.ndarray

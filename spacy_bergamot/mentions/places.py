@@ -1,13 +1,23 @@
 """Places of names in a text: which of those that were found are marked."""
 
+import re
 from bisect import bisect_left
 
 from spacy.tokens import Doc
 
+from spacy_bergamot.mentions.dictionary import ABBREVIATION
 from spacy_bergamot.mentions.language import stop_words
+from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
+
+_NEAR = 8  # characters before a heading in which its line begins
+_LINE = re.compile(r"(?:\A|\n)[^\w\n]*\Z")
+_COLON = re.compile(r"[ \t]*[:：]")
 
 Place = tuple[int, int, str]
 """Start and end in characters, and label."""
+
+NAMES_INSIDE = "bergamot_names_inside"
+"""The group of `doc.spans` with the names that longer mentions stand for."""
 
 
 def without_stop_words(
@@ -25,6 +35,32 @@ def without_stop_words(
         for (start, end), label in places.items()
         if text[start:end].lower() not in stops or text[start:end].isupper()
     }
+
+
+def without_headings(
+    places: dict[tuple[int, int], str], text: str, languages: list[str]
+) -> dict[tuple[int, int], str]:
+    """Leave out abbreviations that head a line: "HPI: …", "PE: …".
+
+    Those that notes mean a disorder by stay: "COPD: stable".
+
+    places (dict): Labels by start and end.
+    text (str): Of the document.
+    languages (list[str]): That it is in, or may be in.
+    """
+    usual = {short for language in languages for short in usual_short_forms(language)}
+    return {
+        (start, end): label
+        for (start, end), label in places.items()
+        if text[start:end] in usual or not _is_heading(text, start, end)
+    }
+
+
+def _is_heading(text: str, start: int, end: int) -> bool:
+    """Tell whether a place is short, in capitals, and alone before the colon of a line."""
+    if end - start > ABBREVIATION or not text[start:end].isupper():
+        return False
+    return bool(_LINE.search(text, max(0, start - _NEAR), start) and _COLON.match(text, end))
 
 
 def longest_first(found: list[Place]) -> list[Place]:

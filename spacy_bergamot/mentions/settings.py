@@ -20,6 +20,8 @@ class MentionSettings:
         letter more, less or other, or two swapped, but for the first, from six letters on.
     abbreviations (bool): Mark a short form that the document defines wherever it stands, however
         short, as its long form is marked; before what the dictionary has of it.
+    usual_abbreviations (bool): Mark short forms that clinical notes of the document's language use
+        without defining them, such as "HTN", where the names have what they mean.
     spans_key (str | None): Write `doc.spans[spans_key]`, with overlaps, instead of `doc.ents`.
     """
 
@@ -31,4 +33,5 @@ class MentionSettings:
     folded: bool = True
     tolerant: bool = True
     abbreviations: bool = True
+    usual_abbreviations: bool = True
     spans_key: str | None = None

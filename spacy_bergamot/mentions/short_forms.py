@@ -1,13 +1,15 @@
-"""Short forms that a document defines: mentions wherever they stand, as their long forms are."""
+"""Short forms that a document defines, or that notes use as known: mentions wherever they stand."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from spacy.tokens import Doc
 
 from spacy_bergamot.mentions.abbreviations import definitions
+from spacy_bergamot.mentions.language import stop_words
 from spacy_bergamot.mentions.reading import reading
 from spacy_bergamot.mentions.units import units_of
+from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
 
 Labels = Mapping[tuple[int, int], str]
 """Labels of mentions by start and end in characters."""
@@ -27,8 +29,7 @@ def short_form_places(doc: Doc, places: Labels) -> dict[tuple[int, int], str]:
     labels = _labels(text, places)
     if not labels:
         return {}
-    units = units_of(read := reading(doc))
-    starts, ends = (of.tolist() for of in read.places(units.starts, units.ends))
+    starts, ends = _units(doc)
     words = {text[start:end] for start, end in zip(starts, ends, strict=True)}
     # "He" is no helium where the text has "he" too: it may be the first word of a sentence.
     sure = {
@@ -38,6 +39,41 @@ def short_form_places(doc: Doc, places: Labels) -> dict[tuple[int, int], str]:
     }
     found = _occurrences(text, starts, set(ends), sure)
     return {(start, end): sure[text[start:end]] for start, end in found}
+
+
+def usual_places(
+    doc: Doc, languages: Sequence[str], label_of: Callable[[str], str | None]
+) -> dict[tuple[int, int], str]:
+    """Return every place of the short forms that notes of some languages use without saying them.
+
+    They are matched in the case in which they are listed. In a text that is all in capitals stop
+    words are none: its "ALS" is German for "as".
+
+    doc (Doc): The document.
+    languages (list[str]): That it is in.
+    label_of (Callable): Returns the label of a long form; None if that is not to be marked.
+    """
+    text = doc.text
+    stops = stop_words(tuple(languages)) if text.isupper() else ()
+    known = {
+        short: long
+        for language in languages
+        for short, long in usual_short_forms(language).items()
+        if short in text and short.lower() not in stops
+    }
+    labels = {short: label for short, long in known.items() if (label := label_of(long))}
+    if not labels:
+        return {}
+    starts, ends = _units(doc)
+    found = _occurrences(text, starts, set(ends), labels)
+    return {(start, end): labels[text[start:end]] for start, end in found}
+
+
+def _units(doc: Doc) -> tuple[list[int], list[int]]:
+    """Return where the units of a document start and end."""
+    units = units_of(read := reading(doc))
+    starts, ends = read.places(units.starts, units.ends)
+    return starts.tolist(), ends.tolist()
 
 
 def _labels(text: str, places: Labels) -> dict[str, str]:

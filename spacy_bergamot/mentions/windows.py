@@ -57,7 +57,8 @@ def find_names(
         rows = known.rows.find(keys, languages=languages, groups=groups)
         if others.any():
             long = normal.lengths(first, last) >= _FOREIGN
-            more = np.flatnonzero((rows < 0) & (long | units.unspaced[first]))
+            unspaced = units.unspaced[first] | units.unspaced[last]  # "2型糖尿病"
+            more = np.flatnonzero((rows < 0) & (long | unspaced))
             rows[more] = known.rows.find(keys[more], languages=others, groups=groups)
         short = np.flatnonzero(capitals.lengths(first, last) <= ABBREVIATION)
         keys = WindowKeys.behind(CAPITALS, capitals.keys(first[short], last[short]))

@@ -63,6 +63,14 @@ def test_groups_and_lengths(matcher):
         matcher(groups=["NONE"])
 
 
+def test_a_name_of_another_language_without_spaces_may_begin_with_a_number(dictionary):
+    nlp = dictionary({"L1": {"CHI": ["2型糖尿病"], "ENG": ["MODY"]}})
+    doc = nlp.make_doc("脂質異常症、2型糖尿病、12型糖尿病")
+    doc.user_data["language"] = "ja"
+    doc = nlp.get_pipe("bergamot_mentions")(doc)
+    assert [(ent.text, ent.start_char) for ent in doc.ents] == [("2型糖尿病", 6)]
+
+
 LUNG = {"L1": {"DUT": ["long", "dikke darm"]}, "L2": {"ENG": ["darm"], "": ["long x"]}}
 
 

@@ -4,7 +4,7 @@ import spacy
 
 from spacy_bergamot.pipeline.loaders import concept_table
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts
-from tests.spacy_bergamot.factories import mentions
+from tests.spacy_bergamot.factories import matcher_of, mentions
 
 
 def test_entities_that_are_there_stay(matcher):
@@ -43,3 +43,24 @@ def test_stop_words_and_groups_that_say_nothing_of_a_patient_are_no_mentions(tmp
         ("ALL", "DISO"),
     ]
     assert found(text, groups_discard=["DISO"]) == [("severe", "CONC")]
+
+
+def test_abbreviations_that_head_a_line_are_no_mentions(tmp_path):
+    write_concepts(
+        tmp_path / "kb",
+        {
+            f"L{n}": ("T047", {"ENG": [name]})
+            for n, name in enumerate(["HPI", "PE", "COPD", "fever"])
+        },
+    )
+    nlp = matcher_of(tmp_path / "kb", "en", min_length=2)
+    text = "HPI: fever, PE: no.\n\n - PE : fine\nCOPD: stable\nPE, HPI seen\nfever: no\n  HPI：x"
+    found = [(ent.text, ent.start_char) for ent in nlp(text).ents]
+    assert found == [
+        ("fever", 5),
+        ("PE", 12),  # not at the beginning of a line
+        ("COPD", 34),
+        ("PE", 47),
+        ("HPI", 51),
+        ("fever", 60),
+    ]

@@ -17,6 +17,7 @@ def test_a_config_sets_every_setting_and_a_pickle_keeps_them():
         "folded": False,
         "tolerant": False,
         "abbreviations": False,
+        "usual_abbreviations": False,
         "spans_key": "sc",
     }
     default = vars(MentionSettings())

@@ -63,7 +63,7 @@ def short_forms(doc: Doc) -> list[tuple[str, int, str]]:
 def test_a_short_form_is_marked_where_its_long_form_is(matcher, lang, text, short, label, count):
     found = short_forms(matcher(lang)(text))
     assert [(of, called) for of, _, called in found if of == short] == [(short, label)] * count
-    off = short_forms(matcher(lang, abbreviations=False)(text))
+    off = short_forms(matcher(lang, abbreviations=False, usual_abbreviations=False)(text))
     assert [of for of, _, _ in off if of == short] == []
 
 
@@ -109,6 +109,36 @@ def test_a_short_form_has_the_concept_of_its_long_form(lm: Path):
     text = "Chronic obstructive pulmonary disease (COPD), mitral stenosis (MS). COPD and MS grew."
     linked = [(ent.text, ent.kb_id_) for ent in nlp(text).ents if len(ent) == 1]
     assert linked == [("COPD", "L1"), ("MS", "L2"), ("COPD", "L1"), ("MS", "L2")]
+
+
+USUAL = {
+    "C1": ("T047", {"ENG": ["hypertension"], "FRE": ["hypertension"]}),
+    "C2": ("T047", {"ENG": ["amyotrophic lateral sclerosis"]}),
+    "C3": ("T121", {"ENG": ["type 2 diabetes mellitus"]}),
+    "C4": ("T047", {"ENG": ["atrial fibrillation"], "CHI": ["心房颤动"]}),
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "PMH: HTN, T2DM, COPD; no htn, HTNX.", [("HTN", "DISO"), ("T2DM", "CHEM")]),
+        ("ru", "Ds: АГ.", [("АГ", "DISO")]),
+        ("zh", "患者有房颤病史", [("房颤", "DISO")]),
+        ("de", "HTN", []),
+        ("de", "ALS seit 2019, besser ALS Fieber", [("ALS", "DISO")] * 2),
+        ("de", "BESSER ALS FIEBER", []),
+        ("de", "PVHF VHF AHT", [("VHF", "DISO")]),
+    ],
+)
+def test_short_forms_of_clinical_notes_are_marked(tmp_path, language, text, expected):
+    write_concepts(tmp_path / "kb", USUAL)
+    for settings, found in ({}, expected), ({"usual_abbreviations": False}, []):
+        nlp = matcher_of(tmp_path / "kb", **settings)
+        doc = nlp.make_doc(text)
+        doc.user_data["language"] = language
+        doc = nlp.get_pipe("bergamot_mentions")(doc)
+        assert [(ent.text, ent.label_) for ent in doc.ents] == found
 
 
 def test_work_grows_with_the_length_of_a_text(matcher):

@@ -1,0 +1,26 @@
+"""The table of short forms that clinical notes use."""
+
+import csv
+from pathlib import Path
+
+import spacy_bergamot.mentions.usual_short_forms as module
+from spacy_bergamot.languages import LANGUAGES, iso
+from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
+
+
+def test_a_language_has_its_short_forms():
+    assert usual_short_forms("de")["KHK"] == "coronary heart disease"
+    assert usual_short_forms("GER") == usual_short_forms("de")
+    assert "KHK" not in usual_short_forms("ENG")
+    assert usual_short_forms("") == usual_short_forms("xx") == {}
+
+
+def test_the_table_is_in_order_and_says_each_once():
+    table = Path(module.__file__).with_name("usual_short_forms.tsv")
+    with table.open(encoding="utf8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    assert [row["language"] for row in rows] == sorted(row["language"] for row in rows)
+    said = [(row["language"], row["short_form"]) for row in rows]
+    assert len(set(said)) == len(said)
+    assert all(iso(language) in LANGUAGES for language, _ in said)
+    assert all(value and value == value.strip() for row in rows for value in row.values())
