@@ -24,8 +24,9 @@ from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.finder.settings import FinderSettings
 from spacy_bergamot.finder.tagger import Tagger
 from spacy_bergamot.forks import ForkWatch
-from spacy_bergamot.mentions import Place, exact_spans
+from spacy_bergamot.mentions import NAMES_INSIDE, Place, exact_spans
 from spacy_bergamot.mentions.language import language_of
+from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
 from spacy_bergamot.storage.bundle import FileBundle
 from spacy_bergamot.storage.bundle_pipe import BundlePipe
 
@@ -169,9 +170,15 @@ class BergamotFinder(BundlePipe):
         found = filter_spans(found)
         kept = list(doc.ents)
         if (least := self.settings.agreement) is not None:
-            labels = set(self.tagger.labels)
-            kept = [ent for ent in kept if ent.label_ not in labels or doubt(ent) <= 1 - least]
+            labels, usual = set(self.tagger.labels), _usual_short_forms(doc)
+            kept = [
+                ent
+                for ent in kept
+                if ent.label_ not in labels or ent.text in usual or doubt(ent) <= 1 - least
+            ]
+            names = [ent for ent in kept if ent.label_ in labels]
             found, kept = _agreed(found, kept, labels)
+            _keep_names(doc, set(names).difference(kept, found))
         taken = {token.i for ent in kept for token in ent}
         free = [span for span in found if not taken.intersection(range(span.start, span.end))]
         doc.set_ents([*kept, *free])
@@ -217,6 +224,19 @@ def _agreed(found: list[Span], ents: list[Span], labels: set[str]) -> tuple[list
             stays.append(span)
             gone.update(ent.start for ent in inside)
     return stays, [ent for ent in ents if ent.start not in gone]
+
+
+def _usual_short_forms(doc: Doc) -> Collection[str]:
+    """Return the short forms of clinical notes, which finders that learned from papers doubt."""
+    languages, sure = language_of(doc)
+    return {short for code in languages if sure for short in usual_short_forms(code)}
+
+
+def _keep_names(doc: Doc, names: Collection[Span]) -> None:
+    """Put the names that mentions stand for beside them, as what may be linked instead."""
+    doc.spans.pop(NAMES_INSIDE, None)
+    if names:
+        doc.spans[NAMES_INSIDE] = sorted(names)
 
 
 class _Doubt:

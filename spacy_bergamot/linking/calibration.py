@@ -1,13 +1,15 @@
 """Calibration: from scores to probabilities that a candidate is right.
 
-p = σ(w · x) with x = (1, score, exact, margin, the score of every generator): exact is 1 where the
-alias was found as it stands, margin is the score less the best score of another concept. Weights
-are fitted to the best candidates of all mentions, then for every semantic group, then within a
-group for aliases in the mention's language and in others, each drawn towards the weights of the
-level above (a Gaussian prior), so that a group with few examples keeps what all have in common
-(Platt 1999, with Gelman and Hill 2007 for the levels). An alias in the mention's language that is
-only similar to it is mostly another concept's name; one in another language has no letters in
-common with it by chance, and is right at lower scores.
+p = σ(w · x) with x = (1, score, exact, margin, the score of every generator, folded, misspelt):
+exact is 1 where the alias was found as it stands, margin is the score less the best score of
+another concept, folded is 1 where alias and mention differ in inflection, order or hyphens alone
+(`spacy_bergamot.folding`), misspelt where one letter of one long word differs. Weights are fitted
+to the best candidates of all mentions, then for every semantic group, then within a group for
+aliases in the mention's language and in others, each drawn towards the weights of the level above
+(a Gaussian prior), so that a group with few examples keeps what all have in common (Platt 1999,
+with Gelman and Hill 2007 for the levels). An alias in the mention's language that is only similar
+to it is mostly another concept's name; one in another language has no letters in common with it by
+chance, and is right at lower scores.
 
 What it reports is measured out of fold: on mentions that the weights were not fitted on
 (`spacy_bergamot.linking.calibration_report`).
@@ -28,11 +30,13 @@ from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.linking.calibration_report import Observation, report_of
 from spacy_bergamot.linking.candidates import NIL, Candidate
+from spacy_bergamot.linking.likeness import likeness
+from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.storage.files import atomic_folder
-from spacy_bergamot.storage.manifest import read_manifest, write_manifest
+from spacy_bergamot.storage.manifest import Fields, checked_manifest, write_manifest
 
 KIND = "calibration"
-VERSION = 1
+VERSION = 2
 LEAST = 20
 """Distinct mentions with candidates below which nothing is fitted."""
 
@@ -46,7 +50,8 @@ _FILE = "calibration.json"
 class Calibration:
     """Weights by level: "" for all, a group, or group|same and group|other (language).
 
-    weights (dict[str, list[float]]): Of constant, score, exact, margin and the parts.
+    weights (dict[str, list[float]]): Of constant, score, exact, margin, the parts, folded and
+        misspelt.
     parts (tuple[str, ...]): What gave scores: the keys of `Candidate.scores`.
     report (dict): What `fit` measured.
     """
@@ -56,26 +61,26 @@ class Calibration:
     report: dict[str, Any] = field(default_factory=dict)
 
     def __call__(
-        self, found: list[Candidate], groups: "Groups", language: str = ""
+        self, found: list[Candidate], groups: "Groups", mention: Mention | None = None
     ) -> list[Candidate]:
         """Return the candidates of one mention with their probabilities, in the same order.
 
         NIL, which a reranker may have put among them, has none.
 
-        language (str): Of the mention; empty if unknown.
+        mention (Mention | None): None where nothing is known of it.
         """
         return [
             candidate
             if candidate.concept_id == NIL
             else replace(candidate, probability=round(self._probability(values, keys), 4))
             for candidate, (values, keys) in zip(
-                found, _features(found, groups, self.parts, language), strict=True
+                found, _features(found, groups, self.parts, mention), strict=True
             )
         ]
 
     def _probability(self, values: Sequence[float], keys: Sequence[str]) -> float:
         weights = next(self.weights[key] for key in reversed(keys) if key in self.weights)
-        return float(_sigmoid(np.dot(weights, values)))
+        return float(_sigmoid(np.dot(weights, values[: len(weights)])))
 
     @classmethod
     def fit(
@@ -84,7 +89,7 @@ class Calibration:
         golds: Sequence[frozenset[str]],
         groups: "Groups",
         *,
-        languages: Sequence[str] | None = None,
+        mentions: Sequence[Mention | None] | None = None,
         precision: float | None = None,
     ) -> "Calibration":
         """Fit probabilities to mentions whose concepts are known.
@@ -92,24 +97,24 @@ class Calibration:
         groups (Groups): Semantic groups of concepts.
         candidates: Of every mention, best first; where NIL is the first, nothing is linked.
         golds: Its right concepts; none if it is NIL.
-        languages (Sequence[str] | None): Its language, empty if unknown; None if all are.
+        mentions (Sequence[Mention | None] | None): The mentions; None where nothing is known.
         precision (float | None): One more precision for which a threshold is sought.
         RAISES (BergamotError): B053 if there are too few mentions.
         """
-        languages = [""] * len(golds) if languages is None else languages
+        mentions = [None] * len(golds) if mentions is None else mentions
         known = [
-            (found, gold, language)
-            for found, gold, language in zip(candidates, golds, languages, strict=True)
+            (found, gold, mention)
+            for found, gold, mention in zip(candidates, golds, mentions, strict=True)
             if found and found[0].concept_id != NIL
         ]
         parts = tuple(sorted({part for found, _, _ in known for part in found[0].scores}))
         tops = [
             Observation(
                 _key(found[0]),
-                *_features(found, groups, parts, language)[0],
+                *_features(found, groups, parts, mention)[0],
                 found[0].concept_id in gold,
             )
-            for found, gold, language in known
+            for found, gold, mention in known
         ]
         rights = sum(top.right for top in tops)
         distinct = len({top.key for top in tops})
@@ -148,9 +153,10 @@ class Calibration:
         index, scoring (str): What scores come from now.
         RAISES (BergamotError): B050 for another index; B001 to B006.
         """
-        manifest = read_manifest(
-            path, kind=KIND, version=VERSION, fields={"index": str, "scoring": str}
-        )
+        fields: Fields = {"index": str, "scoring": str}
+        # Those of version 1 lack the last weights, folded's and misspelt's.
+        with checked_manifest(path, kind=KIND, version=VERSION, also=(1,), fields=fields) as read:
+            manifest = read
         if manifest["index"] != index:
             command = "spacy bergamot calibrate PIPELINE GOLD OUTPUT"
             raise BergamotError(Errors.B050, path=path, command=command)
@@ -192,19 +198,22 @@ def _key(best: Candidate) -> str:
 
 
 def _features(
-    found: list[Candidate], groups: Groups, parts: Sequence[str], language: str
+    found: list[Candidate], groups: Groups, parts: Sequence[str], mention: Mention | None
 ) -> list[tuple[tuple[float, ...], tuple[str, str, str]]]:
     """Return values and keys of the candidates of one mention."""
     scores = [candidate.score for candidate in found]
     first, second = [*sorted(scores, reverse=True)[:2], 0.0, 0.0][:2]
+    language = mention.language if mention else ""
     results = []
     for candidate in found:
         other = second if candidate.score == first else first
         exact = float(candidate.generator == "exact")
         group = groups[candidate.concept_id]
         each = (candidate.scores.get(part, 0.0) for part in parts)
-        values = (1.0, candidate.score, exact, candidate.score - other, *each)
-        results.append((values, ("", group, f"{group}|{_relation(candidate.language, language)}")))
+        alike = (0.0, 0.0) if exact or mention is None else likeness(candidate, mention)
+        values = (1.0, candidate.score, exact, candidate.score - other, *each, *alike)
+        relation = _relation(candidate.language, language)
+        results.append((values, ("", group, f"{group}|{relation}" if relation else group)))
     return results
 
 
@@ -220,9 +229,12 @@ def _fitted(seen: list[Observation]) -> dict[str, list[float]]:
     weights: dict[str, np.ndarray] = {}
     for level, strength in enumerate(_STRENGTH):
         members: dict[str, list[Observation]] = {}
-        for entry in seen:
+        # Where a language is unknown there is no third level: of held-out names it is known, so
+        # that such a level would be of words that are no concept, and refuse everything.
+        finer = [entry for entry in seen if not level or entry.keys[level] != entry.keys[level - 1]]
+        for entry in finer:
             members.setdefault(entry.keys[level], []).append(entry)
-        above = {entry.keys[level]: entry.keys[level - 1] for entry in seen}
+        above = {entry.keys[level]: entry.keys[level - 1] for entry in finer}
         for key, entries in sorted(members.items()):
             prior = weights[above[key]] if level else np.zeros(len(entries[0].values))
             weights[key] = _logistic(entries, prior, strength)

@@ -49,7 +49,7 @@ def report_of(
     curve = _Curve(held, right, linkable)
     levels: dict[str, list[int]] = {}
     for row, entry in enumerate(tops):
-        for key in entry.keys[1:]:
+        for key in dict.fromkeys(entry.keys[1:]):
             levels.setdefault(key, []).append(row)
     return {
         "linked": len(tops),
@@ -67,6 +67,7 @@ def report_of(
         },
         "thresholds": {f"{wanted:g}": curve.least(wanted) for wanted in precisions},
         "best": curve.best(),
+        "most_precise": curve.most_precise(),
     }
 
 
@@ -95,6 +96,10 @@ class _Curve:
     def best(self) -> dict[str, float]:
         """Return the probability from which on F1 is best."""
         return self._figures(int(self.f1.argmax()))
+
+    def most_precise(self) -> dict[str, float]:
+        """Return the lowest probability from which on precision is highest."""
+        return self._figures(int(np.flatnonzero(self.precision == self.precision.max())[-1]))
 
     def _figures(self, place: int) -> dict[str, float]:
         return {

@@ -4,19 +4,24 @@ from collections.abc import Sequence
 
 from spacy.tokens import Doc, Span
 
+from spacy_bergamot.index.knowledge_base import KnowledgeBase
+from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.linking.spans import spans_of
 from spacy_bergamot.mentions.abbreviations import find_abbreviations, known_forms
 from spacy_bergamot.mentions.language import language_of
+from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
 from spacy_bergamot.text import normalize, unbroken
 
 
 class LookUp:
-    """Reads mentions as the settings say."""
+    """Reads mentions as the settings say. kb (KnowledgeBase | None): Has names of its own."""
 
-    def __init__(self, settings: LinkerSettings) -> None:
+    def __init__(self, settings: LinkerSettings, kb: KnowledgeBase | None = None) -> None:
         self.settings = settings
+        self.kb = kb
+        self._usual: dict[str, dict[str, str]] = {}
 
     def spans(self, doc: Doc) -> list[Span]:
         """Return the mentions of a document that are to be linked.
@@ -35,7 +40,14 @@ class LookUp:
 
         doc (Doc): The document.
         """
-        spans = self.spans(doc)
+        return self.of(doc, self.spans(doc))
+
+    def of(self, doc: Doc, spans: Sequence[Span]) -> list[Mention]:
+        """Return what is looked up for spans of a document.
+
+        doc (Doc): The document.
+        spans (Sequence[Span]): Some of it.
+        """
         if not spans:
             return []
         text = doc.text  # made of the tokens at every call
@@ -77,8 +89,25 @@ class LookUp:
             return {}
         known: dict[str, str] = {}
         for language in languages:
+            if self.settings.usual_abbreviations:
+                known |= self._usual_forms(language)
             known |= known_forms(self.settings.abbreviations, language)
         return {**known, **find_abbreviations(text)}
+
+    def _usual_forms(self, language: str) -> dict[str, str]:
+        """Return the usual short forms of a language that are no names of the knowledge base."""
+        if language not in self._usual:
+            self._usual[language] = {
+                short: long
+                for short, long in usual_short_forms(language).items()
+                if not self._is_name(short, language)
+            }
+        return self._usual[language]
+
+    def _is_name(self, text: str, language: str) -> bool:
+        names = self.kb.named(text) if self.kb else []
+        own = {lat(language), *map(lat, NO_LANGUAGE)}
+        return any(lat(name.language) in own for name in names)
 
 
 def _mention(

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from spacy_bergamot.text import normalize
+
 
 class Mention(NamedTuple):
     """A mention in its context.
@@ -22,6 +24,15 @@ class Mention(NamedTuple):
     end: int
     long_form: str = ""
     language: str = ""
+
+    @classmethod
+    def alone(cls, text: str, language: str = "") -> "Mention":
+        """Return a mention that is its whole text.
+
+        text (str): As it is written.
+        language (str): Of the text; empty if unknown.
+        """
+        return cls(normalize(text), "", text, 0, len(text), language=language)
 
     @property
     def surface(self) -> str:

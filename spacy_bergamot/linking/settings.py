@@ -54,6 +54,9 @@ class LinkerSettings:
     abbreviations (dict[str, str | dict[str, str]]): Long forms of short forms that texts do not
         define; under a language's code, those of its documents (`doc.user_data["language"]`, else
         `doc.lang_`).
+    usual_abbreviations (bool): Look short forms such as "HTN" up as what clinical notes of the
+        document's language mean by them: where neither the text nor `abbreviations` says another,
+        and the knowledge base has no such name in that language.
     allowed (CandidateFilter): Applied before the top k.
     ef_search (int): Search effort of the index: higher finds more and takes longer.
     cache_size (int): Mentions remembered.
@@ -80,6 +83,7 @@ class LinkerSettings:
     rerank: Reranker | TrainedReranker | None = None
     resolve_abbreviations: bool = True
     abbreviations: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
+    usual_abbreviations: bool = True
     allowed: CandidateFilter = field(default_factory=CandidateFilter)
     ef_search: int = 100
     cache_size: int = 10_000

@@ -1,6 +1,5 @@
 """AliasKnowledgeBase: what spaCy's own `entity_linker` trains and predicts with, over our index."""
 
-from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,10 @@ from spacy.tokens import Span
 from spacy.vocab import Vocab
 
 from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.linking.recent import Recent
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.pipeline.parts import LinkerParts
+from spacy_bergamot.storage.bundle import FileBundle
 from spacy_bergamot.text import normalize
 
 NAME = "bergamot_entity_linker"
@@ -33,7 +34,7 @@ class AliasKnowledgeBase(KnowledgeBase):
         super().__init__(vocab, entity_vector_length)
         self.settings = settings
         self._parts: LinkerParts | None = None
-        self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._vectors: Recent[str, np.ndarray] = Recent(_REMEMBERED)
 
     @property
     def parts(self) -> LinkerParts:
@@ -59,7 +60,7 @@ class AliasKnowledgeBase(KnowledgeBase):
         """
         super().__init__(self.vocab, parts.encoder.dim)
         self._parts = parts
-        self._vectors.clear()
+        self._vectors = Recent(_REMEMBERED)
         return self
 
     def get_candidates(self, mention: Span) -> list[SpacyCandidate]:
@@ -109,7 +110,7 @@ class AliasKnowledgeBase(KnowledgeBase):
         entities (Iterable[str]): Concept ids.
         """
         entities = list(entities)
-        known = {entity: self._vectors[entity] for entity in entities if entity in self._vectors}
+        known = self._vectors.known(entities)
         fresh = [entity for entity in dict.fromkeys(entities) if entity not in known]
         concepts = {entity: self.parts.kb.find(entity) for entity in fresh}
         named = {entity: c.canonical_name for entity, c in concepts.items() if c is not None}
@@ -117,11 +118,7 @@ class AliasKnowledgeBase(KnowledgeBase):
             known.update(zip(named, self.parts.encoder.encode(list(named.values())), strict=True))
         nothing = np.zeros(self.entity_vector_length, dtype=np.float32)
         known.update((entity, nothing) for entity in fresh if entity not in known)
-        self._vectors.update(known)
-        for entity in known:
-            self._vectors.move_to_end(entity)
-        while len(self._vectors) > _REMEMBERED:
-            self._vectors.popitem(last=False)
+        self._vectors.keep(known)
         return [known[entity] for entity in entities]
 
     def to_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> None:
@@ -155,14 +152,17 @@ class AliasKnowledgeBase(KnowledgeBase):
         return self.set_parts(LinkerParts.from_bytes(bytes_data, self.settings, name=NAME))
 
     def __reduce__(self) -> tuple:
-        reduced = self._parts.reduced() if self._parts is not None else {}
-        return _unpickle, (self.vocab, self.entity_vector_length, self.settings, reduced)
+        bundles = self._parts.bundles if self._parts is not None else None
+        return _unpickle, (self.vocab, self.entity_vector_length, self.settings, bundles)
 
 
 def _unpickle(
-    vocab: Vocab, entity_vector_length: int, settings: LinkerSettings, reduced: dict[str, Any]
+    vocab: Vocab,
+    entity_vector_length: int,
+    settings: LinkerSettings,
+    bundles: dict[str, FileBundle] | None,
 ) -> AliasKnowledgeBase:
     kb = AliasKnowledgeBase(vocab, entity_vector_length, settings=settings)
-    if reduced:
-        kb.set_parts(LinkerParts.restored(reduced, settings, name=NAME))
+    if bundles is not None:
+        kb.set_parts(LinkerParts(bundles, settings, name=NAME))
     return kb

@@ -14,10 +14,10 @@ from typing import Any
 import spacy
 from spacy.language import Language
 
-from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION, find_lm
+from spacy_bergamot.encoder.lm_folder import find_lm
 from spacy_bergamot.encoder.multilingual_e5 import MULTILINGUAL, write_multilingual_e5
 from spacy_bergamot.encoder.settings import EncoderSettings
-from spacy_bergamot.encoder.text_encoder import fingerprint
+from spacy_bergamot.encoder.text_encoder import write_lm_manifest
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.engines import require_engine
 from spacy_bergamot.kb.concept_table import ConceptTable
@@ -25,7 +25,6 @@ from spacy_bergamot.kb.schemas import tables_of
 from spacy_bergamot.languages import lat
 from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
 from spacy_bergamot.pipeline.loaders import alias_index, concept_table, language_model
-from spacy_bergamot.storage.manifest import write_manifest
 from spacy_bergamot.storage.scratch import Scratch
 from spacy_bergamot.text import broken_character
 
@@ -114,8 +113,7 @@ def lm_folder(lm: str | Path) -> Iterator[str]:
         return
     with Scratch() as folder:
         write_multilingual_e5(folder / "lm", EncoderSettings("mean", 25, lowercase=True))
-        mark = fingerprint(folder / "lm")
-        write_manifest(folder / "lm", kind=LM_KIND, version=LM_VERSION, fingerprint=mark)
+        write_lm_manifest(folder / "lm")
         yield str(folder / "lm")
 
 

@@ -8,6 +8,7 @@ from spacy.util import minibatch
 
 from spacy_bergamot.linking.candidates import NIL, Candidate
 from spacy_bergamot.linking.look_up import LookUp
+from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.rerank import Ordered
 from spacy_bergamot.linking.spans import span_key, spans_of, unlinked
 
@@ -16,8 +17,8 @@ def candidates_and_golds(
     examples: Iterable[Example],
     predict: Callable[[Iterable[Doc]], list[Ordered]],
     look_up: LookUp,
-) -> Iterator[tuple[list[Candidate], frozenset[str], str]]:
-    """Yield the candidates of every mention that has a kb id, its right concepts and language.
+) -> Iterator[tuple[list[Candidate], frozenset[str], Mention]]:
+    """Yield the candidates of every mention that has a kb id, its right concepts, the mention.
 
     examples (Iterable[Example]): References whose mentions have kb ids, or NIL; of `C1|C2` either
         is right.
@@ -33,4 +34,4 @@ def candidates_and_golds(
             asked = zip(look_up.spans(doc), look_up.mentions(doc), found, strict=True)
             for span, mention, candidates in asked:
                 if gold := golds[span_key(span)]:
-                    yield candidates, frozenset(gold.split("|")) - {NIL}, mention.language
+                    yield candidates, frozenset(gold.split("|")) - {NIL}, mention

@@ -1,8 +1,9 @@
 """Mentions whose answers are known without a gold corpus, for `BergamotLinker.calibrate_on`.
 
-A linker meets four kinds of mentions, and has to refuse two of them:
+A linker meets five kinds of mentions, and has to refuse two of them:
 
 - names as the dictionary has them,
+- names of the dictionary with a misspelt word,
 - names that it does not have, of concepts that it has: held-out names, hidden for the occasion,
 - names of concepts that it does not have: all names of some concepts are hidden,
 - words that are no concept: those of everyday sentences in the languages that spaCy brings.
@@ -23,6 +24,8 @@ from spacy_bergamot.languages import lat
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.rerank import rerank_documents
+from spacy_bergamot.mentions.misspelt import LEAST
+from spacy_bergamot.mentions.units import lacks_spaces
 from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.text import has_letters, normalize
 
@@ -38,18 +41,21 @@ class Name(NamedTuple):
 _MISSING = 4
 """One of so many concepts is hidden with all its names."""
 _MOST = 4000
+_MISSPELT = 12
+"""For so many held-out names a name of the dictionary is misspelt: notes have more, and what such
+mentions teach is learned from few."""
 
 
 class Answers(NamedTuple):
-    """Candidates of mentions, best first, the right concepts of each (none for NIL), languages."""
+    """Mentions, their candidates, best first, and the right concepts of each (none for NIL)."""
 
+    mentions: list[Mention]
     candidates: list[list[Candidate]]
     golds: list[frozenset[str]]
-    languages: list[str]
 
 
 def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> Answers:
-    """Ask a linker for mentions of the four kinds, each a document of its own for its reranker.
+    """Ask a linker for mentions of the five kinds, each a document of its own for its reranker.
 
     names: Held-out names, which the language model was best not trained on; at most 4,000 of them
         are taken. Of every eight mentions four are such names, one of them of a concept that is
@@ -66,31 +72,33 @@ def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> 
     hidden = linker.parts.hiding(_rows(index, names, missing)).generate(
         [(normalize(name.text), "") for name in names], k=k
     )
-    asked = [*_names_of(index, len(names) // 2, rng), *_words(index, len(names) // 2, rng)]
+    asked = [
+        *_misspelt(index, len(names) // _MISSPELT, rng),
+        *_names_of(index, len(names) // 2, rng),
+        *_words(index, len(names) // 2, rng),
+    ]
     shown = linker.generator.generate([(name.text, "") for name in asked], k=k)
     known = [name._replace(concepts=name.concepts - missing) for name in names]
     rows = zip([*known, *asked], [*hidden, *shown], strict=True)
     # A name that another concept shares is no example of a missing concept.
     kept = [(name, found) for name, found in rows if name.concepts or not _is_exact(found)]
+    mentions = [Mention.alone(name.text, name.language) for name, _ in kept]
     return Answers(
-        _reranked(linker, [name for name, _ in kept], [found for _, found in kept]),
+        mentions,
+        _reranked(linker, mentions, [found for _, found in kept]),
         [name.concepts for name, _ in kept],
-        [name.language for name, _ in kept],
     )
 
 
 def _reranked(
-    linker: BergamotLinker, names: list[Name], found: list[list[Candidate]]
+    linker: BergamotLinker, mentions: list[Mention], found: list[list[Candidate]]
 ) -> list[list[Candidate]]:
     """Return the candidates as the linker's reranker changes them."""
     parts = linker.parts
     if parts.reranker is None:
         return found
-    mentions = [
-        [Mention(normalize(text), "", text, 0, len(text), language=language)]
-        for _, text, language in names
-    ]
-    changed = rerank_documents(parts.reranker, mentions, [[one] for one in found], parts.kb)
+    asked = [[mention] for mention in mentions]
+    changed = rerank_documents(parts.reranker, asked, [[one] for one in found], parts.kb)
     return [one for (one,) in changed]
 
 
@@ -128,6 +136,32 @@ def _names_of(index: AliasIndex, count: int, rng: np.random.Generator) -> list[N
         )
         for string, row in rows
     ]
+
+
+def _misspelt(index: AliasIndex, count: int, rng: np.random.Generator) -> list[Name]:
+    """Draw names of the dictionary, and misspell a word of each; no alias comes of it."""
+    found = []
+    for name in _names_of(index, 2 * count, rng):
+        words = name.text.split()
+        long = [
+            number
+            for number, word in enumerate(words)
+            if len(word) >= LEAST and word.isalpha() and not lacks_spaces(word)
+        ]
+        if long:
+            number = int(rng.choice(long))
+            words[number] = _edited(words[number], rng)
+            found.append(name._replace(text=" ".join(words)))
+    strings = index.lookup([normalize(name.text) for name in found])
+    return [name for name, string in zip(found, strings, strict=True) if string < 0][:count]
+
+
+def _edited(word: str, rng: np.random.Generator) -> str:
+    """Return a word with one letter less, more or other, or two swapped, behind its first."""
+    at, letter = int(rng.integers(1, len(word) - 1)), str(rng.choice(list(word)))
+    begin, here, behind, end = word[:at], word[at], word[at + 1], word[at + 2 :]
+    edits = (behind, letter + here + behind, letter + behind, behind + here)
+    return begin + str(rng.choice(edits)) + end
 
 
 def _words(index: AliasIndex, count: int, rng: np.random.Generator) -> list[Name]:

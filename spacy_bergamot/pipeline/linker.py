@@ -18,6 +18,7 @@ from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.decision import NIL, Decision
 from spacy_bergamot.linking.look_up import LookUp
 from spacy_bergamot.linking.mention import Mention
+from spacy_bergamot.linking.names_instead import NamesInstead
 from spacy_bergamot.linking.remembered import RememberedCandidates
 from spacy_bergamot.linking.rerank import Ordered, rerank_documents
 from spacy_bergamot.linking.settings import LinkerSettings
@@ -80,7 +81,8 @@ class BergamotLinker(PartsPipe):
             yield from processed(self, list(docs), self._linked)
 
     def _linked(self, docs: list[Doc]) -> list[Doc]:
-        self.set_annotations(docs, self.predict(docs))
+        instead = NamesInstead(self._look_up, Decision(self.settings, self.kb), self._ranked)
+        self.set_annotations(docs, [*map(instead, docs, self.predict(docs))])
         return docs
 
     def predict(self, docs: Iterable[Doc]) -> Predictions:
@@ -109,7 +111,7 @@ class BergamotLinker(PartsPipe):
         if parts.calibration is not None:
             candidates = [
                 [
-                    parts.calibration(one, parts.groups, mention.language)
+                    parts.calibration(one, parts.groups, mention)
                     for mention, one in zip(of, found_of, strict=True)
                 ]
                 for of, found_of in zip(mentions, candidates, strict=True)
@@ -234,7 +236,7 @@ class BergamotLinker(PartsPipe):
         return self.calibrate_on(
             [found for found, _, _ in known],
             [gold for _, gold, _ in known],
-            languages=[language for _, _, language in known],
+            mentions=[mention for _, _, mention in known],
             precision=precision,
         )
 
@@ -243,18 +245,18 @@ class BergamotLinker(PartsPipe):
         candidates: Sequence[list[Candidate]],
         golds: Sequence[frozenset[str]],
         *,
-        languages: Sequence[str] | None = None,
+        mentions: Sequence[Mention | None] | None = None,
         precision: float | None = None,
     ) -> dict[str, Any]:
         """The same from the candidates of mentions, and the right concepts of each.
 
         golds (list): The right concept ids of every mention; none where it has no concept.
-        languages (list[str] | None): Of every mention, empty if unknown; None if all are.
+        mentions (list[Mention | None] | None): The mentions; None where nothing is known of them.
         precision (float): Share of links that are to be right.
         """
         parts, bundle = self.parts, FileBundle.temporary()
         made = Calibration.fit(
-            candidates, golds, parts.groups, languages=languages, precision=precision
+            candidates, golds, parts.groups, mentions=mentions, precision=precision
         )
         made.save(bundle.path, index=parts.index.fingerprint, scoring=parts.scoring)
         self.set_parts(parts.with_part(CALIBRATION, bundle, self.settings))
@@ -266,6 +268,7 @@ class BergamotLinker(PartsPipe):
         parts (LinkerParts): Files and their readers.
         """
         super().set_parts(parts)
+        self._look_up = LookUp(self.settings, parts.kb)
         self.forget()
         return self
 

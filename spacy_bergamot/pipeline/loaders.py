@@ -10,13 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION, place_lm
-from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.encoder.lm_folder import place_lm
+from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint, write_lm_manifest
 from spacy_bergamot.errors import Warnings
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.storage.files import MANIFEST, explained_write_errors
-from spacy_bergamot.storage.manifest import write_manifest
 
 FilesLoader = Callable[[Path], None]
 LmLoader = FilesLoader
@@ -46,8 +45,7 @@ def language_model(
             warnings.warn(Warnings.W110.format(path=path), stacklevel=2)
         with explained_write_errors(target):
             place_lm(Path(path), target, pooling=pooling, max_length=max_length, prefix=prefix)
-            mark = fingerprint(target)
-            write_manifest(target, kind=LM_KIND, version=LM_VERSION, fingerprint=mark)
+            write_lm_manifest(target)
 
     return load
 

@@ -161,29 +161,6 @@ class LinkerParts:
         }
         return srsly.msgpack_dumps(parts)
 
-    def reduced(self) -> dict[str, Any]:
-        """Return what to pickle: the files' paths, or their bytes where the parts own them."""
-        return {
-            part: bundle.path if bundle.owner is None else bundle.to_bytes(name=self.name)
-            for part, bundle in self.bundles.items()
-        }
-
-    @classmethod
-    def restored(
-        cls, reduced: dict[str, Any], settings: LinkerSettings, *, name: str
-    ) -> "LinkerParts":
-        """Return the parts that `reduced` came from.
-
-        reduced (dict): What `reduced` returned.
-        settings (LinkerSettings): Of the linker.
-        name (str): Of the component, for errors.
-        """
-        bundles = {
-            part: FileBundle(value) if isinstance(value, Path) else FileBundle.from_bytes(value)
-            for part, value in reduced.items()
-        }
-        return cls(bundles, settings, name=name)
-
     @cached_property
     def provenance(self) -> dict[str, Any]:
         """What every linked document says of where its links come from."""

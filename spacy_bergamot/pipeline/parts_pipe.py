@@ -14,6 +14,7 @@ from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.linking.updated_generator import UpdatedGenerator
 from spacy_bergamot.pipeline.dictionaries import check_dictionaries
 from spacy_bergamot.pipeline.parts import LinkerParts
+from spacy_bergamot.storage.bundle import FileBundle
 
 
 class PartsPipe(Pipe):
@@ -98,18 +99,19 @@ class PartsPipe(Pipe):
         return self.set_parts(check_dictionaries(self, parts))
 
     def __reduce__(self) -> tuple:
-        """Pickle the files' path, or their bytes where the component owns them.
-
-        Pipe is a Cython class and ignores __getstate__.
-        """
-        reduced = self._parts.reduced() if self._parts is not None else {}
-        return _unpickle, (type(self), self.vocab, self.name, self.settings, reduced)
+        """Pickle the files: Pipe is a Cython class and ignores __getstate__."""
+        bundles = self._parts.bundles if self._parts is not None else None
+        return _unpickle, (type(self), self.vocab, self.name, self.settings, bundles)
 
 
 def _unpickle(
-    kind: type[Any], vocab: Vocab, name: str, settings: LinkerSettings, reduced: dict[str, Any]
+    kind: type[Any],
+    vocab: Vocab,
+    name: str,
+    settings: LinkerSettings,
+    bundles: dict[str, FileBundle] | None,
 ) -> Any:
     pipe = kind(vocab, name, settings=settings)
-    if reduced:
-        pipe.set_parts(LinkerParts.restored(reduced, settings, name=name))
+    if bundles is not None:
+        pipe.set_parts(LinkerParts(bundles, settings, name=name))
     return pipe

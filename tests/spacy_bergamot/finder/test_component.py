@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.finder import BergamotFinder
 from spacy_bergamot.finder.pieces import Pieces, read_pieces
+from spacy_bergamot.mentions import NAMES_INSIDE
 from spacy_bergamot.pipeline.loaders import finder
 from spacy_bergamot.storage.bundle import FileBundle
 
@@ -113,6 +114,22 @@ def test_entities_that_it_doubts_go(nlp, monkeypatch):
     places = [(7, 11, "DISO"), (13, 18, "DISO"), (19, 22, "ANAT"), (29, 33, "ANAT")]
     doc.ents = [doc.char_span(start, end, label=label) for start, end, label in places]
     assert found(pipe(doc)) == [("common cold", "DISO"), ("MRI", "PROC"), ("nose", "ANAT")]
+    assert [name.text for name in doc.spans[NAMES_INSIDE]] == ["cold"]
+    doc = nlp.make_doc("common cold")
+    doc.ents = [doc.char_span(0, 11, label="DISO")]
+    doc.spans[NAMES_INSIDE] = [doc[:1]]  # of an earlier run
+    assert not pipe(doc).spans
+
+
+def test_short_forms_of_clinical_notes_stay(nlp, monkeypatch):
+    pipe = nlp.get_pipe("bergamot_finder")
+    pipe.settings = replace(pipe.settings, agreement=0.2)
+    says(pipe, {}, monkeypatch)
+    for language, expected in (("en", ["HTN"]), ("de", [])):
+        doc = nlp.make_doc("HTN, MRI")
+        doc.user_data["language"] = language
+        doc.ents = [doc.char_span(*place, label="DISO") for place in ((0, 3), (5, 8))]
+        assert [text for text, _ in found(pipe(doc))] == expected
 
 
 def test_names_that_know_better_stay(nlp, monkeypatch):

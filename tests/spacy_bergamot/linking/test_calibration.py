@@ -1,7 +1,9 @@
 """Probabilities: fitted to gold links, saved with the pipeline, used as a threshold."""
 
+import json
 import random
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.linking.calibration import Calibration
 from spacy_bergamot.linking.calibration_report import expected_calibration_error
 from spacy_bergamot.linking.candidates import Candidate
+from spacy_bergamot.linking.mention import Mention
+from spacy_bergamot.storage.manifest import write_manifest
 from tests.spacy_bergamot.factories import ensemble
 from tests.spacy_bergamot.misspelt_gold import golds
 
@@ -68,21 +72,83 @@ def test_thresholds_reach_their_precision_on_other_mentions(fitted):
 def test_an_alias_in_another_language_is_right_at_lower_scores():
     """Of aliases in the mention's language score⁴ are right, of others all but (1 - score)⁴."""
     rng = random.Random(0)
-    seen, languages = [], []
+    seen, mentions = [], []
     for _ in range(6000):
-        languages.append(rng.choice(["GER", "en"]))  # the aliases are English
+        mentions.append(Mention.alone("zeal", rng.choice(["GER", "en"])))  # the aliases are English
         [best, other], _ = mention(rng, "DISO")
-        p = 1 - (1 - best.score) ** 4 if languages[-1] == "GER" else best.score**4
+        p = 1 - (1 - best.score) ** 4 if mentions[-1].language == "GER" else best.score**4
         seen.append(([best, other], frozenset({best.concept_id} if rng.random() < p else ())))
     golds = [gold for _, gold in seen]
-    fitted = Calibration.fit([f for f, _ in seen], golds, Groups(), languages=languages)
+    fitted = Calibration.fit([f for f, _ in seen], golds, Groups(), mentions=mentions)
     found = [Candidate("C1", 0.6, "x", "ENG", "S", "dense", {"dense": 0.6})]
     same, other, unknown = (
-        fitted(found, Groups(), language)[0].probability for language in ("ENG", "rus", "")
+        fitted(found, Groups(), Mention.alone("zeal", language))[0].probability
+        for language in ("ENG", "rus", "")
     )
     assert same < 0.35 < unknown < other
     assert other > 0.75
     assert set(fitted.report["levels"]) == {"DISO", "DISO|same", "DISO|other"}
+
+
+def test_an_alias_that_is_only_inflected_or_reordered_is_right_at_lower_scores():
+    rng = random.Random(0)
+    seen, mentions = [], []
+    for _ in range(4000):
+        [best, other], _ = mention(rng, "DISO")
+        text = rng.choice(["fevers of the bone", "fevers of the nose"])
+        found = [replace(best, alias="bone fever"), other]
+        right = rng.random() < (0.9 if text.endswith("bone") else best.score**2)
+        mentions.append(Mention.alone(text, "ENG"))
+        seen.append((found, frozenset({best.concept_id} if right else ())))
+    fitted = Calibration.fit(
+        [f for f, _ in seen], [gold for _, gold in seen], Groups(), mentions=mentions
+    )
+    found = [Candidate("C1", 0.4, "bone fever", "ENG", "S", "dense", {"dense": 0.4})]
+    folded, similar, unknown = (
+        fitted(found, Groups(), mention)[0].probability
+        for mention in (*map(Mention.alone, ["fevers of the bone", "fevers of the nose"]), None)
+    )
+    assert folded > 0.7 > 0.3 > similar == unknown
+
+
+def test_a_misspelt_alias_is_right_at_lower_scores():
+    rng = random.Random(0)
+    seen, mentions = [], []
+    texts = ["bone fefer syndrmoe", "bone fever syndrmoe", "bone fever type 2", "骨发热综合徴甲乙"]
+    names = ["bone fever syndrome", "bone fever syndrome", "bone fever type 1", "骨发热综合徴甲丙"]
+    for _ in range(6000):
+        [best, other], _ = mention(rng, "DISO")
+        kind = rng.randrange(4)
+        right = rng.random() < (0.9 if kind == 1 else best.score**2)
+        mentions.append(Mention.alone(texts[kind], "ENG"))
+        found = [replace(best, alias=names[kind]), other]
+        seen.append((found, frozenset({best.concept_id} if right else ())))
+    fitted = Calibration.fit(
+        [f for f, _ in seen], [gold for _, gold in seen], Groups(), mentions=mentions
+    )
+    probable = [
+        fitted(
+            [Candidate("C1", 0.4, name, "ENG", "S", "dense", {"dense": 0.4})],
+            Groups(),
+            Mention.alone(text, "ENG"),
+        )[0].probability
+        for text, name in zip(texts, names, strict=True)
+    ]
+    assert probable[1] > 0.7 > 0.3 > max(probable[0], *probable[2:])
+
+
+def test_one_of_the_first_version_is_read(fitted, tmp_path):
+    path = tmp_path / "calibration"
+    fitted.save(path, index="i", scoring="s")
+    facts = json.loads((path / "calibration.json").read_text())
+    facts["weights"] = {key: weights[:-2] for key, weights in facts["weights"].items()}
+    (path / "calibration.json").write_text(json.dumps(facts))
+    write_manifest(path, kind="calibration", version=1, index="i", scoring="s")
+    found = [Candidate("C1", 0.6, "fevers", "ENG", "S", "dense", {"dense": 0.6})]
+    before = Calibration.open(path, index="i", scoring="s")
+    known = before(found, Groups(), Mention.alone("fever", "ENG"))[0].probability
+    plain = fitted(found, Groups(), Mention.alone("zeal", "ENG"))[0].probability
+    assert known == plain
 
 
 @pytest.mark.parametrize("count", [0, 19])
@@ -133,10 +199,10 @@ def test_a_link_is_as_probable_as_its_language_makes_it(make_nlp):
     linker.calibrate(examples)
     probability = {}
     for language in ("fr", "en"):
-        doc = examples[1].reference.copy()
+        doc = examples[3].reference.copy()  # "hypertensio", inflected in no language
         doc.user_data["language"] = language
         probability[language] = linker(doc).ents[0]._.candidates[0]["probability"]
-    assert probability["en"] + 0.2 < probability["fr"]
+    assert 3 * probability["en"] < probability["fr"]
 
 
 def test_a_threshold_needs_a_calibration_and_scores_of_the_same_kind(make_nlp, tmp_path):
@@ -180,3 +246,24 @@ def test_spacy_finds_a_threshold(make_nlp, tmp_path):
     )  # fmt: skip
     assert set(scores) == {0.0, 0.5, 1.0}
     assert score == scores[best] == max(scores.values()) > 0.7
+
+
+def test_a_mention_of_unknown_language_is_not_held_for_an_everyday_word():
+    """Everyday words alone have no language: what is learned from them is not that."""
+    rng = random.Random(0)
+    seen, mentions = [], []
+    for number in range(4000):
+        found, gold = mention(rng, "DISO")
+        word = number % 4 == 0
+        mentions.append(Mention.alone("zeal", "" if word else "ENG"))
+        seen.append((found, frozenset() if word else gold))
+    golds = [gold for _, gold in seen]
+    fitted = Calibration.fit([f for f, _ in seen], golds, Groups(), mentions=mentions)
+    found = [Candidate("C1", 0.9, "x", "ENG", "S", "dense", {"dense": 0.9})]
+    known, unknown = (
+        fitted(found, Groups(), Mention.alone("zeal", language))[0].probability
+        for language in ("ENG", "")
+    )
+    assert unknown > 0.4
+    assert known > unknown
+    assert set(fitted.report["levels"]) == {"DISO", "DISO|same"}

@@ -30,5 +30,6 @@ def test_thresholds_by_hand():
     }  # fmt: skip
     assert report["thresholds"]["0.9"]["probability"] == 0.8
     assert report["best"]["probability"] == 0.5
+    assert report["most_precise"]["probability"] == 0.8
     assert report["levels"].keys() == {"DISO", "DISO|ENG"}
     assert (report["linked"], report["accuracy"]) == (4, 0.75)

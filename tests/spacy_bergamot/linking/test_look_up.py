@@ -1,8 +1,9 @@
 """What is looked up for a mention."""
 
+import pytest
 import spacy
 
-from tests.spacy_bergamot.factories import mark
+from tests.spacy_bergamot.factories import add, mark
 
 
 def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
@@ -32,6 +33,41 @@ def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
     assert linker(mark(german, "FA", "FA")).ents[0].kb_id_ == "C03"
     explained = linker.explain("CC", context="a common cold (CC)")
     assert explained["looked_up"] == "common cold"
+
+
+@pytest.mark.parametrize(
+    ("language", "short", "looked_up"),
+    [
+        ("en", "HTN", "hypertension"),
+        ("FRE", "HTA", "hypertension"),
+        ("ru", "ИМ", "myocardial infarction"),
+        ("de", "HTN", "htn"),
+        ("", "HTN", "htn"),
+        ("en", "htn", "htn"),
+        ("en", "MI", "mi"),  # a name of the knowledge base
+        ("cs", "IM", "myocardial infarction"),
+    ],
+)
+def test_usual_short_forms_are_looked_up_as_what_notes_mean(make_nlp, language, short, looked_up):
+    linker = make_nlp(mentions=False).get_pipe("bergamot_linker")
+    assert linker.explain(short, language=language)["looked_up"] == looked_up
+
+
+def test_what_a_text_or_the_settings_say_goes_before_what_is_usual(make_nlp):
+    given = {"en": {"HTN": "fever"}}
+    linker = make_nlp(mentions=False, abbreviations=given).get_pipe("bergamot_linker")
+    assert linker.explain("HTN", language="en")["looked_up"] == "fever"
+    defined = linker.explain("HTN", language="en", context="heat thing now (HTN)")
+    assert defined["looked_up"] == "heat thing now"
+    off = make_nlp(mentions=False, usual_abbreviations=False).get_pipe("bergamot_linker")
+    assert off.explain("HTN", language="en")["looked_up"] == "htn"
+
+
+def test_a_name_that_is_added_goes_before_what_is_usual(make_nlp):
+    linker = make_nlp(mentions=False).get_pipe("bergamot_linker")
+    assert linker.explain("HTN", language="en")["decision"] == "C01"
+    linker.update_index([add("C03", "HTN", language="ENG")])
+    assert linker.explain("HTN", language="en")["decision"] == "C03"
 
 
 def test_a_word_that_a_line_breaks_is_looked_up_whole(make_nlp):

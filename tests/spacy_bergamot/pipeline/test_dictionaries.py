@@ -15,7 +15,7 @@ from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts
 from tests.spacy_bergamot.factories import NEW, add, mentions, remove
 
 TEXT = "Widowmaker, long COVID, a heart attack, a cold and MI."
-BEFORE = [("heart attack", "DISO"), ("cold", "DISO")]
+BEFORE = [("heart attack", "DISO"), ("cold", "DISO"), ("MI", "DISO")]
 CHANGES = [
     add("C03", "widowmaker"),
     add("X1", "long COVID", **NEW),
@@ -28,6 +28,7 @@ AFTER = [
     ("long COVID", "DISO"),
     ("heart", "ANAT"),
     ("cold", "PHEN"),  # C05 has it still
+    ("MI", "DISO"),
 ]
 
 

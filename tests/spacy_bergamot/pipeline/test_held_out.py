@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from rapidfuzz.distance import OSA
 from spacy.language import Language
 from typer.testing import CliRunner
 
@@ -11,6 +12,7 @@ from spacy_bergamot.cli import bergamot
 from spacy_bergamot.languages import lat
 from spacy_bergamot.pipeline.build import build_pipeline
 from spacy_bergamot.pipeline.held_out import Name, answers, everyday_words
+from spacy_bergamot.text import normalize
 from tests.spacy_bergamot.factories import mark
 
 SAMPLE = Path(__file__).parents[3] / "assets/sample/META/MRCONSO.RRF"
@@ -41,7 +43,7 @@ def nlp(lm: Path, names: dict[str, list[str]]) -> Language:
     return spacy.blank("xx").from_config(made.config.merge(config)).from_bytes(made.to_bytes())
 
 
-def test_a_linker_is_asked_for_four_kinds_of_mentions(nlp: Language, held_out):
+def test_a_linker_is_asked_for_five_kinds_of_mentions(nlp: Language, held_out):
     linker = nlp.get_pipe("bergamot_linker")
     made = answers(linker, held_out, seed=1)
     count = len(held_out)
@@ -63,12 +65,26 @@ def test_words_of_languages_that_no_name_is_in_say_none(make_nlp):
     linker = make_nlp(mentions=False).get_pipe("bergamot_linker")
     names = [Name(frozenset(["C01"]), "hipertension", "SPA")] * 400
     made = answers(linker, names)
-    assert set(made.languages[:100]) == {"SPA"}
-    words = [
-        of for of, gold in zip(made.languages[-200:], made.golds[-200:], strict=True) if not gold
-    ]
+    languages = [mention.language for mention in made.mentions]
+    assert set(languages[:100]) == {"SPA"}
+    words = [of for of, gold in zip(languages[-200:], made.golds[-200:], strict=True) if not gold]
     known = {lat(language) for language in linker.kb.aliases_by_language()}
     assert {"", "RUS"} < set(words) <= {"", *known}
+
+
+def test_some_names_are_misspelt(make_nlp):
+    linker = make_nlp(mentions=False).get_pipe("bergamot_linker")
+    made = answers(linker, [Name(frozenset(["C01"]), "hipertension", "SPA")] * 120)
+    known = {normalize(name) for name in linker.kb.names()}
+    wrong = [
+        (mention.text, gold)
+        for mention, gold in zip(made.mentions, made.golds, strict=True)
+        if gold and mention.text not in known and mention.text != "hipertension"
+    ]
+    assert 5 <= len(wrong) <= 10
+    for text, gold in wrong:
+        names = [name["alias"] for concept in gold for name in linker.kb.aliases(concept)]
+        assert min(OSA.distance(text, normalize(name)) for name in names) == 1
 
 
 def test_everyday_words_are_of_many_languages_and_scripts():
