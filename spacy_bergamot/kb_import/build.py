@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.kb_import.concept_table import build_concept_table
+from spacy_bergamot.kb_import.errors import BergamotError, Errors
 from spacy_bergamot.kb_import.filters import Filters
 from spacy_bergamot.kb_import.ontology.cli import import_ontologies
 from spacy_bergamot.kb_import.release import tables_in
 from spacy_bergamot.languages import lat
 from spacy_bergamot.storage.scratch import Scratch
+from spacy_bergamot.text import comma_separated
 
 
 def table_of(
@@ -23,8 +25,8 @@ def table_of(
     vocabularies (str): SAB of names that are kept; all where empty.
     RAISES (BergamotError): As `import` and `preprocess` do.
     """
-    wanted = tuple(map(lat, _split(languages)))
-    filters = Filters(languages=wanted, sources=_split(vocabularies))
+    wanted = tuple(map(lat, comma_separated(languages)))
+    filters = Filters(languages=wanted, sources=comma_separated(vocabularies))
     manifest = make_concept_table(sources, output, filters=filters)
     rows = {**manifest["rows"], "languages": manifest["counts"]["aliases_by_language"]}
     return "\n".join(f"{name:16} {count}" for name, count in rows.items())
@@ -39,10 +41,13 @@ def make_concept_table(
     output (Path): Folder of the concept table.
     filters (Filters): What is left out.
     add_inverses (bool): As `build_concept_table` takes it.
-    RAISES (BergamotError): As `import` and `preprocess` do.
+    RAISES (BergamotError): T470 for a release beside other files; as `import` and `preprocess` do.
     """
+    releases = [source for source in sources if _is_release(source)]
+    if releases and len(sources) > 1:
+        raise BergamotError(Errors.T470, path=releases[0])
     output.parent.mkdir(parents=True, exist_ok=True)
-    if len(sources) == 1 and _is_release(sources[0]):
+    if releases:
         return build_concept_table(sources[0], output, filters=filters, add_inverses=add_inverses)
     with Scratch(output.parent, prefix=".kb") as folder:
         import_ontologies(sources, folder / "META")
@@ -59,7 +64,3 @@ def _is_release(path: Path) -> bool:
     if path.is_dir():
         return any(path.glob("MRCONSO.RRF*"))
     return zipfile.is_zipfile(path) and "MRCONSO" in tables_in(path)
-
-
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, (part.strip() for part in text.split(","))))

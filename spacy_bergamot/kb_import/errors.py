@@ -29,12 +29,11 @@ class Errors(errors.Errors):
         "ClaML (.xml), JSONL, icd10gm2025syst_kodes.txt and its like, and .tsv or .csv with a "
         "header of Babelon, SSSOM, ATC, or id and name; also packed."
     )
-    T128 = "{path} has no column {column} in line 1; it has: {columns}. Correct the header."
+    T128 = "{path} has no column {column}; it has: {columns}. Correct the header."
     T158 = (
         "{path} declares the entity '{name}', and a few of them can fill the memory. Give the file "
         "without its DOCTYPE's declarations."
     )
-    T205 = "The Python package '{package}' is not installed. Try: pip install {pip_name}"
     T238 = (
         "{path} unpacks to more than {most} MiB, so it is damaged or meant to fill the memory. "
         "Unpack it yourself if it is what it should be, and give the files."
@@ -42,4 +41,8 @@ class Errors(errors.Errors):
     T360 = (
         "{table}: the value {value!r} has a bar or a line end, which RRF cannot hold, in the row "
         "{row}. Replace them before it is written."
+    )
+    T470 = (
+        "{path} is a release in RRF, which is not merged with other files. Give it alone, or "
+        "instead of it the ontologies and tables that it was made of."
     )

@@ -15,6 +15,7 @@ from spacy_bergamot.kb_import.ontology.merge import merge_terms
 from spacy_bergamot.kb_import.ontology.records import Records
 from spacy_bergamot.kb_import.ontology.release import write_release
 from spacy_bergamot.kb_import.progress import timed
+from spacy_bergamot.text import comma_separated
 
 _SHOWN = 5
 
@@ -49,7 +50,7 @@ def import_cli(
     ontology refer to the same CUI, or if both are of published ontologies and have the same English
     label, word order and plural aside, and the same semantic group.
     """
-    preferred = tuple(filter(None, prefer.split(",")))
+    preferred = comma_separated(prefer)
     rows = import_ontologies(sources, output, prefer=preferred, reviewed_only=reviewed_only)
     typer.echo("\n".join(f"{name:16} {count}" for name, count in rows.items()))
 

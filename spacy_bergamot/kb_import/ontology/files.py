@@ -14,8 +14,6 @@ from spacy_bergamot.kb_import.ontology.records import Records
 from spacy_bergamot.kb_import.ontology.tables import read_jsonl, read_table
 from spacy_bergamot.kb_import.ontology.xml_files import read_xml
 
-_TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
-
 
 def read_sources(sources: list[Path], records: Records) -> dict[Path, bool]:
     """Read files, and every file of folders, into `records`; return which are of a known form.

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import combinations
+from itertools import chain, combinations
 
 from spacy_bergamot.folding import folded_words
 from spacy_bergamot.kb.semantic_types import semantic_types
@@ -15,9 +15,9 @@ def merge_terms(records: Records, prefer: tuple[str, ...]) -> dict[str, str]:
 
     Terms are one concept if a mapping says that they are the same; if they alone of their ontology
     refer to the same CUI and to no other; or if their labels are the same. Nothing puts two terms
-    of one ontology, or two CUIs, into a concept: what comes first wins. The id is the CUI where
-    there is one, else the accession (HP:0001250) of the ontology that comes first in `prefer`,
-    then alphabetically.
+    of one ontology, or two CUIs, into a concept: what comes first wins. A CUI that is left goes to
+    the concept that alone refers to it. The id is the CUI where there is one, else the accession
+    (HP:0001250) of the ontology that comes first in `prefer`, then alphabetically.
 
     records (Records): All that was read.
     prefer (tuple[str, ...]): Prefixes of ontologies.
@@ -29,6 +29,7 @@ def merge_terms(records: Records, prefer: tuple[str, ...]) -> dict[str, str]:
     ):
         refused = sum(not groups.join(first, second) for first, second in pairs)
         records.skipped[f"{kind} that would join two terms of one ontology"] += refused
+    _take_free_cuis(groups, records.xrefs)
     rank = {prefix: number for number, prefix in enumerate((UMLS, *prefer))}
     ids = {}
     for members in groups.all():
@@ -48,6 +49,30 @@ def _agreed(xrefs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     cuis = Counter(accession for accession, _ in pairs)
     terms = Counter((prefix_of(accession), cui) for accession, cui in pairs)
     return [(a, cui) for a, cui in pairs if cuis[a] == 1 and terms[prefix_of(a), cui] == 1]
+
+
+def _take_free_cuis(groups: "_Groups", xrefs: Iterable[tuple[str, str]]) -> None:
+    """Give CUIs that are nobody's to the concepts that refer to them, where that is clear.
+
+    It is where a concept refers to one free CUI, and no other concept to this one alone. What is
+    taken leaves the others fewer to choose from: of dyspnea (C0013404) and respiratory distress
+    (C0013404, C0476273) the second has C0476273 then.
+    """
+    wanted: dict[str, set[str]] = defaultdict(set)
+    for accession, cui in xrefs:
+        if prefix_of(cui) == UMLS and groups.cui_of(accession) is None:
+            wanted[groups.first_of(accession)].add(cui)
+    taken = {cui for cui in set(chain.from_iterable(wanted.values())) if groups.has_names(cui)}
+    while True:
+        wanted = {concept: left for concept, cuis in wanted.items() if (left := cuis - taken)}
+        sole = {concept: next(iter(cuis)) for concept, cuis in wanted.items() if len(cuis) == 1}
+        takers = Counter(sole.values())
+        new = {concept: cui for concept, cui in sole.items() if takers[cui] == 1}
+        if not new:
+            return
+        for concept, cui in new.items():
+            groups.join(concept, cui)
+        taken.update(new.values())
 
 
 def _same_label(records: Records) -> Iterator[tuple[str, str]]:
@@ -97,6 +122,18 @@ class _Groups:
         a.update(b)
         self.group_of.update(dict.fromkeys(b.values(), a))
         return True
+
+    def cui_of(self, accession: str) -> str | None:
+        """Return the CUI of a term's concept, if it has one."""
+        return self._group(accession).get(UMLS)
+
+    def first_of(self, accession: str) -> str:
+        """Return the first term of a term's concept, in the order of the alphabet."""
+        return min(self._group(accession).values())
+
+    def has_names(self, accession: str) -> bool:
+        """Tell whether a term's concept has a term with names."""
+        return not self.named.isdisjoint(self._group(accession).values())
 
     def all(self) -> list[list[str]]:
         distinct = {id(group): group for group in self.group_of.values()}

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
+from spacy_bergamot.errors import importing
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
 from spacy_bergamot.kb_import.ontology.records import Records, accession_of, prefix_of
 from spacy_bergamot.kb_import.ontology.sources import LICENCE, TITLE, own_prefix, version_of
@@ -16,12 +17,10 @@ def read_obo(stream: IO[bytes], where: str, records: Records) -> None:
 
     stream (IO): The open file. where (str): Its name, for messages.
     records (Records): Gets what is read.
-    RAISES (BergamotError): T205 without fastobo, T116 for a file that is no OBO.
+    RAISES (BergamotError): B109 without fastobo, T116 for a file that is no OBO.
     """
-    try:
+    with importing("Reading OBO", packages="fastobo"):
         import fastobo
-    except ImportError:
-        raise BergamotError(Errors.T205, package="fastobo", pip_name="fastobo") from None
     try:
         frames = fastobo.iter(stream, ordered=True)
         header = _header(frames.header())

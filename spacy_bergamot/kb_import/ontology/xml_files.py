@@ -7,8 +7,7 @@ from xml.parsers import expat
 
 from spacy_bergamot.kb_import.errors import BergamotError, Errors
 from spacy_bergamot.kb_import.ontology.claml import Claml
-from spacy_bergamot.kb_import.ontology.orphadata import add_disorder
-from spacy_bergamot.kb_import.ontology.records import Records
+from spacy_bergamot.kb_import.ontology.records import Records, language_of
 
 _PIECE = 1 << 16
 _WANTED = {"JDBOR": {"Disorder"}, "ClaML": {"Title", "ModifierClass", "Class"}}
@@ -26,13 +25,25 @@ def read_xml(stream: IO[bytes], where: str, records: Records) -> None:
     try:
         for line, element in reader.elements(stream):
             if element.tag == "Disorder":
-                add_disorder(element, records)
+                _disorder(element, records)
             else:
                 claml.add(element, line)
     except expat.ExpatError as reason:
         place = f"{where}:{reason.lineno}"
         what = "XML of Orphadata or ClaML"
         raise BergamotError(Errors.T116, path=place, what=what, reason=reason) from None
+
+
+def _disorder(element: Element, records: Records) -> None:
+    """Add names and synonyms of a disorder of Orphadata, in one language."""
+    code = element.findtext("OrphaCode") or element.findtext("OrphaNumber")
+    if not code:
+        return
+    names = [(name, "PT") for name in element.findall("Name")]
+    names += [(name, "SY") for name in element.findall("SynonymList/Synonym")]
+    for name, kind in names:
+        language = language_of(name.get("lang", "en"))
+        records.name(f"ORPHA:{code}", name.text or "", kind, language=language, suppressed=False)
 
 
 class _Reader:

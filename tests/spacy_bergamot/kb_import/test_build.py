@@ -48,3 +48,12 @@ def test_what_is_no_knowledge_base_is_refused(tmp_path: Path):
     assert result.exit_code == 1
     assert "T118" in result.output
     assert not (tmp_path / "out").exists()
+
+
+def test_a_release_is_not_merged_with_other_files(tmp_path: Path):
+    (tmp_path / "mine.csv").write_text("id,name\nX1,influenza\n", "utf8")
+    arguments = ["kb", str(tmp_path / "mine.csv"), str(SAMPLE), str(tmp_path / "out")]
+    result = CliRunner().invoke(bergamot, arguments)
+    assert result.exit_code == 1
+    assert "T470" in result.output
+    assert not (tmp_path / "out").exists()

@@ -73,3 +73,26 @@ xref: UMLS:C9000001
 )
 def test_the_same_label_joins_no_other_terms(tmp_path: Path, ontologies, apart):
     assert set(_concepts(tmp_path, **ontologies)) == apart
+
+
+def test_a_cui_that_is_nobodys_goes_to_the_concept_that_refers_to_it_alone(tmp_path: Path):
+    hp = "\n\n".join(
+        [
+            "id: HP:1\nname: dyspnea\nxref: UMLS:C9000001",
+            "id: HP:2\nname: respiratory distress\nxref: UMLS:C9000001\nxref: UMLS:C9000002",
+            "id: HP:3\nname: seizure\nxref: UMLS:C9000003\nxref: UMLS:C9000004",
+            "id: HP:4\nname: dizzy\nxref: UMLS:C9000005\nxref: UMLS:C9000006",
+            "id: HP:5\nname: twin\nxref: UMLS:C9000007",
+            "id: HP:6\nname: other twin\nxref: UMLS:C9000007",
+        ]
+    )
+    concepts = _concepts(tmp_path, hp=hp, doid="id: DOID:1\nname: epilepsy\nxref: UMLS:C9000003")
+    assert concepts == {
+        "C9000001": {"dyspnea"},
+        "C9000002": {"respiratory distress"},
+        "C9000003": {"epilepsy"},
+        "C9000004": {"seizure"},
+        "HP:4": {"dizzy"},  # two are left
+        "HP:5": {"twin"},
+        "HP:6": {"other twin"},
+    }
