@@ -1,5 +1,7 @@
 """Coded messages: what is wrong, the value, the remedy."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -124,8 +126,9 @@ class Errors(metaclass=Coded):
         "calibrate PIPELINE GOLD OUTPUT, or set min_probability to null."
     )
     B056 = (
-        "No threshold reaches a precision of {precision} on these mentions. Ask for less, or run "
-        "without --precision and look at what is reached."
+        "No threshold reaches a precision of {precision} on these mentions. The highest is "
+        "{highest:.3f}, from probability {probability} on, for {linked:.1%} of links: ask for that "
+        "or less."
     )
     B057 = "{path}:{line}: {reason}. Mend or remove the line."
     B080 = (
@@ -203,6 +206,25 @@ class Errors(metaclass=Coded):
         "{path} is no language model in 4 bits: {reason}. Install its package anew, or name "
         "another base language model."
     )
+    B161 = "{path} holds no key: {reason}. Write keys into it, one per line."
+    B162 = (
+        "Cannot listen at {host}, port {port}: {reason}. Choose another --port, or an address of "
+        "this machine as --host."
+    )
+    B201 = "There is no vector to build an index of. Give a knowledge base with at least one name."
+    B220 = (
+        "{path} is no folder that `spacy package` wrote: {reason}. "
+        "Make one: python -m spacy package PIPELINE PACKAGES --build wheel"
+    )
+    B221 = (
+        "{path} has no wheel of {package} {version}; it has: {found}. "
+        "Make it: python -m spacy package PIPELINE PACKAGES --build wheel --force"
+    )
+    B222 = "'{repo}' is no name of a repository on the hub. Give USER/NAME or ORGANISATION/NAME."
+    B223 = (
+        "The hub did not take {repo}: {reason}. Log in by `huggingface-cli login` or HF_TOKEN, "
+        "with a token that may write there, and give the same command again."
+    )
 
 
 class Warnings(metaclass=Coded):
@@ -216,3 +238,15 @@ class Warnings(metaclass=Coded):
         "{path} has no manifest, so that nobody knows whether its files are as they were made. "
         "`python -m training base FOLDER OUTPUT` makes a copy with one."
     )
+
+
+@contextmanager
+def importing(step: str, *, packages: str) -> Iterator[None]:
+    """Raise B109 if the block cannot import what it needs.
+
+    step (str): What needs it. packages (str): As pip takes them.
+    """
+    try:
+        yield
+    except ImportError as reason:
+        raise BergamotError(Errors.B109, step=step, packages=packages, reason=reason) from None

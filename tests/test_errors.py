@@ -7,23 +7,14 @@ from pathlib import Path
 import pytest
 
 from spacy_bergamot.annotate.errors import Errors as AnnotateErrors
-from spacy_bergamot.index.errors import Errors as IndexErrors
 from spacy_bergamot.kb_import.errors import Errors as KbErrors
 from spacy_bergamot.linking.errors import Errors as LinkingErrors
 from spacy_bergamot.linking.errors import Warnings
-from spacy_bergamot.output.errors import Errors as OutputErrors
-from spacy_bergamot.serve.errors import Errors as ServeErrors
-from training.align.errors import Errors as AlignErrors
-from training.bergamot.errors import Errors as BergamotErrors
 from training.errors import Errors as TrainingErrors
-from training.preprocess.errors import Errors as PreprocessErrors
 
 ROOT = Path(__file__).parents[1]
 CODE = [path for name in ("spacy_bergamot", "training") for path in (ROOT / name).rglob("*.py")]
-OWNERS = (
-    AnnotateErrors, OutputErrors, ServeErrors, IndexErrors, LinkingErrors, Warnings, KbErrors,
-    AlignErrors, BergamotErrors, PreprocessErrors, TrainingErrors,
-)  # fmt: skip
+OWNERS = (AnnotateErrors, LinkingErrors, Warnings, KbErrors, TrainingErrors)
 MESSAGES = {
     code: getattr(owner, code)
     for owner in OWNERS

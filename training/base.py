@@ -7,12 +7,10 @@ import numpy as np
 import pyarrow as pa
 import typer
 
-from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
 from spacy_bergamot.encoder.multilingual_e5 import MULTILINGUAL
 from spacy_bergamot.encoder.settings import EncoderSettings
-from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.encoder.text_encoder import TextEncoder, write_lm_manifest
 from spacy_bergamot.storage.files import atomic_folder
-from spacy_bergamot.storage.manifest import write_manifest
 from training.bergamot.multilingual import make_multilingual_e5
 from training.bergamot.text_encoders import BaseModel, make_huggingface
 from training.errors import BergamotError, Errors
@@ -48,15 +46,14 @@ def make_base(
 ) -> EncoderSettings:
     """Put a language model at `output`, whole or not at all; the same files on every run.
 
-    RAISES (BergamotError): T206 if it cannot be had, or makes no vectors of names; else as
+    RAISES (BergamotError): B104 if it cannot be had, or makes no vectors of names; else as
         `place_lm` and `make_multilingual_e5`.
     """
     prepare = base_model(name, pooling=pooling, max_length=max_length)
     with atomic_folder(output) as folder:
         settings = prepare(folder, pa.array([], pa.large_string()), 0)
         _check_vectors(folder, name)
-        mark = fingerprint(folder)
-        write_manifest(folder, kind=LM_KIND, version=LM_VERSION, fingerprint=mark)
+        write_lm_manifest(folder)
     return settings
 
 
@@ -72,13 +69,13 @@ def base_model(name: str, **settings: Any) -> BaseModel:
 
 
 def _check_vectors(folder: Path, name: str) -> None:
-    """Raise T206 if the model is none that encodes names."""
+    """Raise B104 if the model is none that encodes names."""
     encoder = TextEncoder.open(folder)
     try:
         vectors = encoder.encode(["heart", "myocardial infarction"])
     except Exception as reason:
         raise BergamotError(
-            Errors.T206, name=name, reason=f"it encodes no names ({reason})"
+            Errors.B104, name=name, reason=f"it encodes no names ({reason})"
         ) from reason
     if not np.isfinite(vectors).all():
-        raise BergamotError(Errors.T206, name=name, reason="its vectors are not finite")
+        raise BergamotError(Errors.B104, name=name, reason="its vectors are not finite")

@@ -7,7 +7,10 @@ __all__ = ["BergamotError", "Errors"]
 
 
 class Errors(KbErrors):
-    """T1xx preprocessing, T2xx training, T3xx evaluation, T4xx downloads, T5xx packaging."""
+    """T1xx preprocessing, T2xx training, T3xx evaluation, T4xx downloads, T5xx packaging.
+
+    B230 to B237: batches, objectives and hierarchies of training. B240 to B244: OntoEA.
+    """
 
     T105 = (
         "The concepts of {path} have no two different names, so there is nothing to train on. "
@@ -36,11 +39,6 @@ class Errors(KbErrors):
         "The training records have the labels {labels}; test labels that they lack: {unknown}. "
         "Two labels are needed, and every one of the test records."
     )
-    T156 = "{path} cannot be read as a config: {reason}. Correct the path or the line."
-    T157 = (
-        "{path} has other settings than `preprocess` has options (missing: {missing}; unknown: "
-        "{unknown}). Begin with a copy of configs/preprocess.cfg."
-    )
     T173 = "'{name}' is a variant's name already. Give the training set {path} another."
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (
@@ -51,14 +49,6 @@ class Errors(KbErrors):
         "A width of {dim} cannot be divided into {heads} equal heads or blocks. "
         "Choose a divisor of {dim}."
     )
-    T204 = (
-        "batches.size is {size}, but the training set has only {pairs} pairs. Make the batch "
-        "smaller, or raise the caps of preprocessing."
-    )
-    T206 = (
-        "Cannot load the base language model '{name}': {reason}. Give the path of a Hugging Face "
-        "folder, or the name of a model on a hub that this machine reaches."
-    )
     T207 = (
         "{path} holds a run made under another config or from other data. Choose another "
         "paths.output, or remove that folder to start anew."
@@ -68,10 +58,10 @@ class Errors(KbErrors):
         'good checkpoint is in {path}. Try a lower learning rate, clip, or autocast = "none".'
     )
     T209 = "Stopped by a signal after step {step}; run the same command again to go on from {path}."
-    T210 = "Cannot read the config {path}: {reason}"
+    T210 = "Cannot read the config {path}: {reason}. Correct the path or the line."
     T211 = (
-        "The config {path} has wrong sections or keys. Missing: {missing}. Unknown: {unknown}. "
-        "Compare it with configs/train/bergamot_gat.cfg."
+        "The config {path} has wrong sections or keys (missing: {missing}; unknown: {unknown}). "
+        "Compare it with {example}."
     )
     T212 = "The config does not fit the functions that it names:\n{reason}"
     T213 = (
@@ -172,7 +162,6 @@ class Errors(KbErrors):
         "{count} of the {seeds} seeds are among the pairs that were found, beside others; it takes "
         "{least}. Give more seeds, or none."
     )
-    T320 = "{path} is no SSSOM table: the columns {missing} are missing."
     T321 = (
         "{path} has no pair of concepts of both sides. Lines left out: {skipped}; {first}. Give "
         "the ids that the sides have, or their codes."
@@ -208,4 +197,42 @@ class Errors(KbErrors):
     )
     T504 = (
         "meta.json of {path} would not be valid: {reason}. Correct --name, --version or the file."
+    )
+    B230 = (
+        "The objective '{name}' needs {needs}, which these batches do not have. Change @batches in "
+        "[batches], or the objective: configs/train has an example of each."
+    )
+    B231 = (
+        "The training set has {count} relations; a matrix each is made for {most} at most. Set "
+        "[objectives.relation] relation to diagonal or transe, or preprocess with --relation-label "
+        "rel."
+    )
+    B232 = (
+        "batches.size is {size}, but the training set has only {count} {what}. Make the batch "
+        "smaller, or preprocess so that there are more."
+    )
+    B233 = (
+        "The training set {path} has no graded pairs. Preprocess with --hierarchy mrhier or "
+        "--hierarchy relations."
+    )
+    B236 = (
+        "{path} has no MRHIER.RRF, which --hierarchy mrhier reads. Give a full release, or choose "
+        "--hierarchy relations."
+    )
+    B237 = (
+        "The hierarchy of {path} gives no pair of a name and an ancestor's; left out: {skipped}. "
+        "Choose another --hierarchy, or none."
+    )
+    B240 = (
+        "The {side} side has {count} concepts; OntoEA compares all of one with each other, and "
+        "takes {most} at most. Give fewer, or --method names."
+    )
+    B241 = (
+        "The {side} side has no concept with a parent, and OntoEA learns from hierarchies. Give a "
+        "table with parents, or --method names."
+    )
+    B243 = "{path} cannot be gone on with: {reason} Remove the folder to start anew."
+    B244 = (
+        "OntoEA has {count} seeds and takes {least}: two thirds to learn from, a third to choose "
+        "by. Give more with --seeds, or --method names."
     )

@@ -8,6 +8,7 @@ import pytest
 from confection import Config
 from typer.testing import CliRunner
 
+from tests.processes import instead_of_subprocess
 from tests.training.conftest import CONCEPTS, names_of
 from training.__main__ import app
 from training.ablation.dictionary import cut_dictionary
@@ -138,7 +139,10 @@ def test_a_cut_dictionary_keeps_the_golds(tmp_path: Path):
 
 
 @pytest.mark.timeout(300)
-def test_the_command_trains_compares_and_goes_on(config: Config, tmp_path: Path):
+def test_the_command_trains_compares_and_goes_on(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("training.ablation.runs.subprocess.run", instead_of_subprocess)
     config["training"]["max_steps"] = 2
     config.to_disk(tmp_path / "config.cfg")
     (tmp_path / "again").symlink_to(config["paths"]["training_set"])

@@ -64,7 +64,7 @@ def test_it_learns(trained):
 
 
 def test_an_interrupted_run_ends_as_one_that_was_not(trained, lm, tmp_path, monkeypatch):
-    from training.finder import train as module
+    from training import tuning as module
 
     kept = module.save_checkpoint
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from spacy_bergamot.storage.files import write_text
+from spacy_bergamot.text import comma_separated
 from training.ablation.dictionary import cut_dictionary
 from training.ablation.figures import render, summarize, system_name
 from training.ablation.runs import TrainingRun, plan, train_all
@@ -49,9 +50,8 @@ def ablation_cli(
     from training.bergamot.config import read_config
 
     base = read_config(config, parse_overrides(context.args))
-    wanted = [part.strip() for part in variants.split(",") if part.strip()]
     others = {name: Path(path) for name, path in map(named, training_sets or [])}
-    runs = plan(chosen(base, wanted, others), seeds, output / "runs")
+    runs = plan(chosen(base, comma_separated(variants), others), seeds, output / "runs")
     train_all(runs, processes=processes, gpu_id=gpu_id)
     sets = [(name, Path(path)) for name, path in map(named, [queries, *(more or [])])]
     summary = evaluate_runs(runs, dictionary, sets, output, names=names, precision=precision)

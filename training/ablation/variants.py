@@ -1,6 +1,6 @@
 """Variants of a training config: objectives left out, graph encoders exchanged."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +60,11 @@ def variant(config: Config, name: str) -> Config:
 
 
 def chosen(
-    config: Config, names: list[str], training_sets: Mapping[str, Path]
+    config: Config, names: Sequence[str], training_sets: Mapping[str, Path]
 ) -> dict[str, Config]:
     """Return the variants to train, the config itself first; one that equals another is left out.
 
-    names (list[str]): All where empty, but for other training sets.
+    names (Sequence[str]): All where empty, but for other training sets.
     training_sets (Mapping[str, Path]): The config with other training sets, by the name to give.
     RAISES (BergamotError): B014 for an unknown variant, T173 for a training set with a variant's
         name.

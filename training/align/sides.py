@@ -23,7 +23,7 @@ from spacy_bergamot.pipeline.build import lm_folder
 from spacy_bergamot.pipeline.loaders import language_model
 from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
 from training.errors import BergamotError, Errors
-from training.tables import concept_table_of
+from training.tables import concept_table_of, with_a_name_in_common
 
 _CUI = "UMLS:"
 
@@ -89,23 +89,19 @@ def check_ids(left: ConceptTable, right: ConceptTable) -> None:
 
     RAISES (BergamotError): T318 if most concepts of the same id have no name in common.
     """
-    same = [(left.row(one), row) for one in left if (row := right.find(one)) is not None]
-    unlike = [pair for pair in same if not names_of(left, pair[0]) & names_of(right, pair[1])]
+    same = [one for one in left if one in right]
+    like = set(with_a_name_in_common(left, right))
+    unlike = [one for one in same if one not in like]
     if len(unlike) > len(same) / 2:
-        one, other = unlike[0]
+        first = unlike[0]
         raise BergamotError(
             Errors.T318,
             count=len(unlike),
             all=len(same),
-            concept_id=left.concept_id(one),
-            left=left.name(one),
-            right=right.name(other),
+            concept_id=first,
+            left=left.name(left.row(first)),
+            right=right.name(right.row(first)),
         )
-
-
-def names_of(table: ConceptTable, row: int) -> set[str]:
-    """Return the aliases of a concept in lower case."""
-    return {name.lower() for name in table.rows_of("aliases", row)["alias"].to_pylist()}
 
 
 def curie(concept_id: str) -> str:

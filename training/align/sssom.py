@@ -43,13 +43,15 @@ def read_seeds(path: Path, left: ConceptTable, right: ConceptTable) -> Seeds:
     and left out: of a concept with two partners no line is taken. Ids may be codes of the sides'
     concepts, and a line may have the sides in the other order.
 
-    RAISES (BergamotError): T320 for a file without the columns, T321 if no line is left.
+    RAISES (BergamotError): T128 for a file without the columns, T321 if no line is left.
     """
     lines = [(number, line) for number, line in numbered(path) if not line.startswith("#")]
     header = [name.strip() for name in lines[0][1].split("\t")] if lines else []
     missing = [name for name in _NEEDED if name not in header]
     if missing:
-        raise BergamotError(Errors.T320, path=path, missing=", ".join(missing))
+        raise BergamotError(
+            Errors.T128, path=path, column=", ".join(missing), columns=", ".join(header) or "none"
+        )
     skipped: Counter[str] = Counter()
     problems: list[str] = []
     given = []

@@ -1,12 +1,11 @@
 """Configs of benchmarks: `configs/benchmark/base.cfg` with what one of them says otherwise."""
 
-import configparser
-import re
 from pathlib import Path
 from typing import Any
 
 from confection import Config
 
+from training.configs import interpolated, load_config
 from training.errors import BergamotError, Errors
 
 BASE = Path(__file__).parents[2] / "configs/benchmark/base.cfg"
@@ -19,23 +18,15 @@ def read_config(path: Path, overrides: dict[str, Any]) -> Config:
 
     path (Path): The config.
     overrides (dict[str, Any]): Settings by their dotted names.
-    RAISES (BergamotError): T156 for an unreadable file, B014 for a setting that the base lacks,
+    RAISES (BergamotError): T210 for an unreadable file, B014 for a setting that the base lacks,
         T292 for one that is missing.
     """
-    try:
-        base = Config().from_disk(BASE, interpolate=False)
-        made = Config().from_disk(path, interpolate=False)
-        _check(made, base, path)
-        for name, value in overrides.items():
-            _check(_nested(name, value), base, path)
-            made = made.merge(_nested(name, value), remove_extra=False)
-        whole = base.merge(made, remove_extra=False).interpolate()
-    except BergamotError:
-        raise
-    except (OSError, ValueError, configparser.Error) as reason:
-        line = re.search(r"\[line\s+(\d+)\]", str(reason))
-        place = f"{path}:{line[1]}" if line else path
-        raise BergamotError(Errors.T156, path=place, reason=reason) from None
+    base, made = (load_config(one, interpolate=False) for one in (BASE, path))
+    _check(made, base, path)
+    for name, value in overrides.items():
+        _check(_nested(name, value), base, path)
+        made = made.merge(_nested(name, value), remove_extra=False)
+    whole = interpolated(base.merge(made, remove_extra=False), path)
     for name in ("paths.output", "paths.corpus", "corpus.home", "corpus.sets"):
         section, _, key = name.partition(".")
         if not whole[section][key]:

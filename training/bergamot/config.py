@@ -1,9 +1,7 @@
 """A training config: read, checked, made into parts, and told apart from others."""
 
-import configparser
 import hashlib
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +27,7 @@ import training.bergamot.text_encoders
 import training.bergamot.trainer_settings
 import training.bergamot.validation  # noqa: F401
 from spacy_bergamot.storage.files import sha256
+from training.configs import check_names, load_config
 from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet
 from training.registry import registry
@@ -53,23 +52,13 @@ def read_config(path: Path, overrides: dict[str, Any]) -> Config:
     overrides (dict[str, Any]): Values by "section.key".
     RAISES (BergamotError): T210 for an unreadable file, T211 for a wrong section.
     """
-    try:
-        config = Config().from_disk(path, overrides=overrides)
-    except (OSError, ValueError, configparser.Error) as reason:
-        line = re.search(r"\[line\s+(\d+)\]", str(reason))
-        place = f"{path}:{line[1]}" if line else path
-        raise BergamotError(Errors.T210, path=place, reason=reason) from None
-    missing = [section for section in SECTIONS if section not in config]
-    unknown = [section for section in config if section not in SECTIONS + OPTIONAL]
-    wrong_paths = sorted(set(config.get("paths", {})) ^ {"training_set", "output"})
-    wrong_system = sorted(set(config.get("system", {})) ^ {"seed"})
-    if missing or unknown or wrong_paths or wrong_system:
-        raise BergamotError(
-            Errors.T211,
-            path=path,
-            missing=", ".join(missing) or "none",
-            unknown=", ".join(unknown + wrong_paths + wrong_system) or "none",
-        )
+    config = load_config(path, overrides)
+    missing = set(SECTIONS) - set(config)
+    unknown = set(config) - {*SECTIONS, *OPTIONAL}
+    unknown |= set(config.get("paths", {})) ^ {"training_set", "output"}
+    unknown |= set(config.get("system", {})) ^ {"seed"}
+    example = "configs/train/bergamot_gat.cfg"
+    check_names(path, missing=missing, unknown=unknown, example=example)
     return config
 
 

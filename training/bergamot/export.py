@@ -4,10 +4,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
-from spacy_bergamot.encoder.text_encoder import EncoderSettings, fingerprint
+from spacy_bergamot.encoder.text_encoder import EncoderSettings, write_lm_manifest
 from spacy_bergamot.storage.files import MANIFEST, atomic_folder
-from spacy_bergamot.storage.manifest import write_manifest
 
 _MADE_BY_MODEL = {"config.json", MANIFEST, "bergamot.json"}
 
@@ -25,6 +23,4 @@ def export_lm(path: Path, lm: Any, base: Path, settings: EncoderSettings) -> str
             if file.suffix != ".safetensors" and file.name not in _MADE_BY_MODEL:
                 shutil.copyfile(file, folder / file.name)
         settings.write(folder)
-        mark = fingerprint(folder)
-        write_manifest(folder, kind=LM_KIND, version=LM_VERSION, fingerprint=mark)
-    return mark
+        return write_lm_manifest(folder)

@@ -14,9 +14,9 @@ from spacy_bergamot.encoder.lm_folder import (
     LM_VERSION,
     verify_files,
 )
-from spacy_bergamot.encoder.text_encoder import EncoderSettings, fingerprint
+from spacy_bergamot.encoder.text_encoder import EncoderSettings, write_lm_manifest
 from spacy_bergamot.storage.files import MANIFEST, atomic_folder, sha256
-from spacy_bergamot.storage.manifest import read_manifest, write_manifest
+from spacy_bergamot.storage.manifest import read_manifest
 from training.bergamot.token_store import TokenStore
 from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet
@@ -46,8 +46,7 @@ def prepare_base(
     shutil.rmtree(base, ignore_errors=True)
     with atomic_folder(base) as folder:
         prepare(folder, data.names, seed)
-        mark = fingerprint(folder)
-        write_manifest(folder, kind=LM_KIND, version=LM_VERSION, fingerprint=mark, config=identity)
+        write_lm_manifest(folder, config=identity)
 
 
 def make_tokens(data: TrainingSet, output: Path) -> None:

@@ -67,12 +67,6 @@ class GATv2Layer(nn.Module):
         )
 
     def forward(self, features: Tensor, edges: Tensor, relations: Tensor) -> Tensor:
-        """Return the new features of nodes, float32 (n, dim).
-
-        features (Tensor): float32 (n, dim).
-        edges (Tensor): int64 (2, edges), from and to.
-        relations (Tensor): int64 (edges,), relation of every edge.
-        """
         attributes = None if self.relations is None else self.relations(relations)
         return self.convolution(features, edges, attributes)
 
@@ -85,12 +79,6 @@ class SageLayer(nn.Module):
         self.convolution = SAGEConv(dim, dim, aggr="mean")
 
     def forward(self, features: Tensor, edges: Tensor, relations: Tensor) -> Tensor:
-        """Return the new features of nodes, float32 (n, dim).
-
-        features (Tensor): float32 (n, dim).
-        edges (Tensor): int64 (2, edges), from and to.
-        relations (Tensor): int64 (edges,), relation of every edge.
-        """
         return self.convolution(features, torch.cat([edges, edges.flip(0)], dim=1))
 
 
@@ -104,12 +92,6 @@ class RgcnLayer(nn.Module):
         self.convolution = RGCNConv(dim, dim, n_relations, num_bases=bases, num_blocks=blocks)
 
     def forward(self, features: Tensor, edges: Tensor, relations: Tensor) -> Tensor:
-        """Return the new features of nodes, float32 (n, dim).
-
-        features (Tensor): float32 (n, dim).
-        edges (Tensor): int64 (2, edges), from and to.
-        relations (Tensor): int64 (edges,), relation of every edge.
-        """
         return self.convolution(features, edges, relations)
 
 

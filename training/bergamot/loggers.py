@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from training.errors import BergamotError, Errors
+from spacy_bergamot.errors import importing
 from training.registry import registry
 
 Write = Callable[[int, Mapping[str, float]], None]
@@ -17,12 +17,8 @@ def make_tensorboard(folder: str = "tensorboard") -> Logger:
     """Write TensorBoard events into a folder of the run."""
 
     def start(output: Path, config: Mapping[str, Any]) -> Write:
-        try:
+        with importing("The logger tensorboard.v1", packages="tensorboard"):
             from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            raise BergamotError(
-                Errors.T205, package="tensorboard", pip_name="tensorboard"
-            ) from None
         writer = SummaryWriter(str(output / folder))
 
         def write(step: int, values: Mapping[str, float]) -> None:
@@ -40,10 +36,8 @@ def make_wandb(project: str, name: str | None = None, mode: str = "online") -> L
     """Send values to Weights & Biases; `mode = "offline"` keeps them on disk."""
 
     def start(output: Path, config: Mapping[str, Any]) -> Write:
-        try:
+        with importing("The logger wandb.v1", packages="wandb"):
             import wandb
-        except ImportError:
-            raise BergamotError(Errors.T205, package="wandb", pip_name="wandb") from None
         run = wandb.init(
             project=project, name=name, mode=mode, dir=str(output), config=dict(config)
         )

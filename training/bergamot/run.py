@@ -25,7 +25,6 @@ from training.bergamot.adapters import is_adapted, merged
 from training.bergamot.batches import BatchMaker
 from training.bergamot.config import config_id, resolve
 from training.bergamot.draws import BatchSettings
-from training.bergamot.errors import BergamotError, Errors
 from training.bergamot.export import export_lm
 from training.bergamot.folder import TOKENS, make_tokens, prepare_base, sole_use
 from training.bergamot.graph_encoders import GraphEncoder
@@ -39,6 +38,7 @@ from training.bergamot.token_store import TokenStore
 from training.bergamot.trainer import Trainer
 from training.bergamot.trainer_settings import HALF, TrainerSettings
 from training.bergamot.validation import Validation
+from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet
 
 CONFIG = "config.cfg"

@@ -37,12 +37,11 @@ def make_huggingface(
     max_length (int | None): Tokens kept of a name; None for what the folder says, else 25.
     lowercase (bool | None): Fold names to their normal form first; None for what the folder says,
         else True.
-    RAISES (BergamotError): On preparing: T206 for a name that is no folder and not on the hub,
-        else as `place_lm`.
+    RAISES (BergamotError): On preparing, as `find_lm` and `place_lm`.
     """
 
     def prepare(folder: Path, names: pa.Array, seed: int) -> EncoderSettings:
-        source = _found(name)
+        source = find_lm(name)
         logger.info("Loading the base language model %s", name)
         return place_lm(
             source, folder, anew=True, pooling=pooling, max_length=max_length, lowercase=lowercase
@@ -63,14 +62,14 @@ def make_installed_package(
 
     folder (str): Its place in the package.
     pooling, max_length, lowercase: As in `make_huggingface`.
-    RAISES (BergamotError): On preparing: T205 without the package, else as `place_lm`.
+    RAISES (BergamotError): On preparing: B109 without the package, else as `place_lm`.
     """
 
     def prepare(target: Path, names: pa.Array, seed: int) -> EncoderSettings:
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:
-            pip_name = package.replace("_", "-")
-            raise BergamotError(Errors.T205, package=package, pip_name=pip_name)
+            facts = {"step": "The base language model", "packages": package.replace("_", "-")}
+            raise BergamotError(Errors.B109, **facts, reason=f"No module named '{package}'")
         source = Path(spec.origin).parent / folder
         return place_lm(
             source, target, anew=True, pooling=pooling, max_length=max_length, lowercase=lowercase
@@ -193,11 +192,3 @@ def _train_unigram(texts: list[list[str]], vocab_size: int, normalizer: Any) -> 
 
 def _texts(names: pa.Array) -> list[list[str]]:
     return [names[start : start + 10_000].to_pylist() for start in range(0, len(names), 10_000)]
-
-
-def _found(name: str) -> Path:
-    """Return a model's folder. RAISES (BergamotError): T206 if it is not here nor on the hub."""
-    try:
-        return find_lm(name)
-    except BergamotError as error:
-        raise BergamotError(Errors.T206, name=name, reason=error.__cause__) from error

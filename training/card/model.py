@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confection import Config
 from safetensors import safe_open
 
 from spacy_bergamot.encoder.text_encoder import fingerprint
 from training.bergamot.validation import METRIC
+from training.configs import load_config
 from training.errors import BergamotError, Errors
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def training_facts(lm: Path, *, expected: str, pipeline: Path) -> dict[str, Any]
 def _of_config(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
-    config = Config().from_disk(path, interpolate=False)
+    config = load_config(path, interpolate=False)
     kind = str(config.get("text_encoder", {}).get("@text_encoders", ""))
     facts: dict[str, Any] = {"base": base_of(kind, config.get("text_encoder", {}))}
     if kind in _LICENCES:

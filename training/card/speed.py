@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spacy_bergamot.cli.gold import as_mention
 from spacy_bergamot.text import normalize
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
 
     from spacy_bergamot.index.alias_index import AliasIndex
     from spacy_bergamot.pipeline.linker import BergamotLinker
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 MENTIONS = 200
 LEAST = 20
 _WARM_UP = 10
+_SEED = 0
 _CPU = Path("/proc/cpuinfo")
 
 
-def speed_facts(nlp: "Language", linker: "BergamotLinker", *, seed: int = 0) -> dict[str, Any]:
+def speed_facts(nlp: "Language", linker: "BergamotLinker") -> dict[str, Any]:
     """Link mentions one by one on one core, and return p50 and p95 in milliseconds.
 
     On the CPU that is the processor's time, which other work on the machine hardly changes; with
@@ -37,7 +38,7 @@ def speed_facts(nlp: "Language", linker: "BergamotLinker", *, seed: int = 0) -> 
     the knowledge base has too few names.
     """
     index = linker.parts.index
-    pairs = list(islice(misspelt(index, seed), MENTIONS + _WARM_UP))
+    pairs = list(islice(misspelt(index), MENTIONS + _WARM_UP))
     if len(pairs) < LEAST + _WARM_UP:
         return {}
     device = linker.parts.encoder.device
@@ -66,10 +67,10 @@ def processor() -> str:
     return next(names, "") or platform.machine()
 
 
-def misspelt(index: "AliasIndex", seed: int) -> Iterator[tuple[str, str]]:
+def misspelt(index: "AliasIndex") -> Iterator[tuple[str, str]]:
     """Yield names with two neighbouring letters exchanged that are no names, and the names."""
     rows = list(range(len(index)))
-    random.Random(seed).shuffle(rows)
+    random.Random(_SEED).shuffle(rows)
     for row in rows:
         name = index.strings[row].as_py()
         text = _exchanged(name)
@@ -87,23 +88,11 @@ def _exchanged(name: str) -> str:
     return ""
 
 
-def marked(nlp: "Language", linker: "BergamotLinker", mention: str) -> "Doc":
-    """Return a document that is one mention."""
-    doc = nlp.make_doc(mention)
-    span = doc[:]
-    span.label_ = "MENTION"
-    if linker.settings.spans_key:
-        doc.spans[linker.settings.spans_key] = [span]
-    else:
-        doc.set_ents([span])
-    return doc
-
-
 def _timed(
     nlp: "Language", linker: "BergamotLinker", mention: str, clock: Callable[[], float]
 ) -> float:
     """Return the milliseconds that a document of one mention takes."""
-    doc = marked(nlp, linker, mention)
+    doc = as_mention(nlp, mention, linker.settings.spans_key)
     start = clock()
     linker(doc)
     return 1000 * (clock() - start)

@@ -19,11 +19,7 @@ _BARE, _CODED = "-ner", "-norm"
 
 
 def sniff(path: Path, head: str) -> bool:
-    """Tell whether a file is BRAT's annotations.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is BRAT's annotations; see `Form`."""
     return path.suffix == ".ann"
 
 

@@ -15,11 +15,7 @@ _OFFSETS = re.compile(r"\d+[| ]\d+(;\d+ \d+)*")
 
 
 def sniff(path: Path, head: str) -> bool:
-    """Tell whether a file is i2b2's concepts.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is i2b2's concepts; see `Form`."""
     return path.suffix == ".concept"
 
 

@@ -8,11 +8,7 @@ from training.corpora.spacy_files import GOLD
 
 
 def sniff(path: Path, head: str) -> bool:
-    """Tell whether a file is a DocBin.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is a DocBin; see `Form`."""
     return path.suffix == ".spacy"
 
 

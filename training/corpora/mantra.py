@@ -13,11 +13,7 @@ _NAME = re.compile(r"_GSC_([a-z]{2})_")
 
 
 def sniff(path: Path, head: str) -> bool:
-    """Tell whether a file is a corpus of Mantra GSC.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is a corpus of Mantra GSC; see `Form`."""
     return path.suffix in (".xml", ".gz") and "<Corpus" in head
 
 

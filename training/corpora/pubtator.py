@@ -16,11 +16,7 @@ _SEPARATORS = re.compile(r"[|+;,]")
 
 
 def sniff(path: Path, head: str) -> bool:
-    """Tell whether a file is PubTator's format.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is PubTator's format; see `Form`."""
     return re.match(r"[^|\s]+\|t\|", head) is not None
 
 

@@ -47,20 +47,12 @@ def _is_json(path: Path) -> bool:
 
 
 def sniff_bigbio(path: Path, head: str) -> bool:
-    """Tell whether a file is BigBIO's records.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is BigBIO's records; see `Form`."""
     return _is_json(path) and '"passages"' in head
 
 
 def sniff_gold(path: Path, head: str) -> bool:
-    """Tell whether a file is this project's own gold records.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is this project's own gold records; see `Form`."""
     others = ('"passages"', '"UMLS_CUI"')
     return _is_json(path) and '"text"' in head and not any(key in head for key in others)
 

@@ -52,11 +52,7 @@ class Texts:
 
 
 def sniff_codiesp(path: Path, head: str) -> bool:
-    """Tell whether a file is a table of CodiEsp.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is a table of CodiEsp; see `Form`."""
     return path.suffix == ".tsv" and _CODIESP.match(head) is not None
 
 
@@ -77,11 +73,7 @@ def read_codiesp(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
 
 
 def sniff_distemist(path: Path, head: str) -> bool:
-    """Tell whether a file is a table of DisTEMIST and its kin.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is a table of DisTEMIST and its kin; see `Form`."""
     return {"filename", "off0", "off1"} <= _columns(head)
 
 
@@ -112,11 +104,7 @@ def read_distemist(files: list[Path], root: Path, builder: CorpusBuilder) -> Non
 
 
 def sniff_bionne(path: Path, head: str) -> bool:
-    """Tell whether a file is a table of BioNNE.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is a table of BioNNE; see `Form`."""
     return "UMLS_CUI" in head and "document_id" in head and path.suffix in (".tsv", ".json")
 
 

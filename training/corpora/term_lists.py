@@ -39,11 +39,7 @@ def parse_line(line: str) -> Line | None:
 
 
 def sniff_xlbel(path: Path, head: str) -> bool:
-    """Tell whether a file is a list of XL-BEL.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is a list of XL-BEL; see `Form`."""
     return path.name.endswith((".txt", ".txt.gz")) and _XLBEL.match(head) is not None
 
 
@@ -73,11 +69,7 @@ def read_xlbel(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
 
 
 def sniff_cometa(path: Path, head: str) -> bool:
-    """Tell whether a file is a table of COMETA.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is a table of COMETA; see `Form`."""
     columns = head.partition("\n")[0].rstrip("\r").split("\t")
     return {"Term", "General SNOMED ID"} <= set(columns)
 
@@ -95,11 +87,7 @@ read_cometa_specific = partial(_read_cometa, "Specific SNOMED ID")
 
 
 def sniff_askapatient(path: Path, head: str) -> bool:
-    """Tell whether a file is a fold of AskAPatient.
-
-    path (Path): The file.
-    head (str): Its beginning.
-    """
+    """Tell whether a file is a fold of AskAPatient; see `Form`."""
     return _ASKAPATIENT.search(path.name) is not None and "\t" in head.partition("\n")[0]
 
 

@@ -1,13 +1,10 @@
 """Trains a cross-encoder."""
 
-import hashlib
 import json
 import logging
-import shutil
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +19,6 @@ from spacy_bergamot.linking.cross_encoder.model import PairModel
 from spacy_bergamot.linking.cross_encoder.texts import Reader
 from spacy_bergamot.linking.learned_mix import LearnedMix
 from spacy_bergamot.linking.profiles import Profiles
-from spacy_bergamot.storage.files import sha256
-from training.bergamot.checkpoint import load_checkpoint, newest_checkpoint, save_checkpoint
-from training.bergamot.optimizers import make_adamw
 from training.cross_encoder.batches import Batches, logits_of
 from training.cross_encoder.examples import examples_of, mixed_of, once_a_document, rows_of
 from training.cross_encoder.loss import ranking_loss
@@ -39,6 +33,7 @@ from training.rerank.run import (
     parts_of,
     tried_strengths,
 )
+from training.tuning import Tuning, autocast, run_id
 
 if TYPE_CHECKING:
     from spacy_bergamot.pipeline.linker import BergamotLinker
@@ -46,8 +41,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FOLDER = "cross-encoder"
-_CHECKPOINTS = "checkpoints"
-_HEAD_RATE = 5.0  # marks and head begin at random and learn faster than the language model
 
 
 def train_cross_encoder(
@@ -80,33 +73,19 @@ def train_cross_encoder(
         raise BergamotError(Errors.B037, setting="--size", value=recipe.size, rule=rule)
     run = _Run(linker, asked, model, recipe, device)
     model.lm.get_input_embeddings().requires_grad_(False)
-    optimizer = make_adamw(recipe.learn_rate, _HEAD_RATE * recipe.learn_rate)(model)
-    rates = [group["lr"] for group in optimizer.param_groups]
-    state: dict[str, Any] = {
-        "model": model,
-        "optimizer": optimizer,
-        "scaler": torch.amp.GradScaler(torch.device(device).type, enabled=False),
-        "config_id": _run_id(recipe, asked, lm),
-    }
-    done = 0
-    history: list[dict[str, Any]] = []
-    root = output / _CHECKPOINTS
-    if (found := newest_checkpoint(root)) is not None:
-        done, history = load_checkpoint(found, **state)
-        logger.info("Going on behind step %d", done)
+    decisive = asdict(replace(recipe, checkpoint_steps=0))
+    whole = run_id(lm, recipe=decisive, asked=[one.facts for one in asked])
+    tuning = Tuning(model, learn_rate=recipe.learn_rate, output=output, run=whole)
+    done, history = tuning.resume()
     per_epoch = run.batches.per_epoch
     steps = recipe.epochs * per_epoch
     losses: list[float] = []
     for step in tqdm(range(done, steps), initial=done, total=steps, unit=" steps"):
-        share = min((step + 1) / recipe.warm_up, (steps - step) / max(1, steps - recipe.warm_up))
-        for group, rate in zip(optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate * min(1.0, share)
         torch.manual_seed(recipe.seed + 1 + step)
         model.train()
         losses.append(run.backward(step))
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+        share = min((step + 1) / recipe.warm_up, (steps - step) / max(1, steps - recipe.warm_up))
+        tuning.step(min(1.0, share))
         is_end = (step + 1) % per_epoch == 0
         if is_end or (step + 1) % recipe.checkpoint_steps == 0:
             history.append({"step": step + 1, "loss": float(np.mean(losses))})
@@ -114,8 +93,8 @@ def train_cross_encoder(
             if is_end:
                 _end_of_epoch(run, history, output / FOLDER)
             logger.info(json.dumps(history[-1]))
-            save_checkpoint(root, step=step + 1, history=history, keep=1, **state)
-    shutil.rmtree(root, ignore_errors=True)
+            tuning.save(step + 1, history)
+    tuning.end()
     best = max((one for one in history if "acc@1" in one), key=lambda one: one["acc@1"])
     return {"counts": dict(run.counts), "history": history, "best": best}
 
@@ -182,7 +161,7 @@ class _Run:
         recipe, batch = self.recipe, self.batches.at(step)
         total = 0.0
         for examples, lines in self.batches.passes(batch, recipe.batch_tokens):
-            with self._half():
+            with autocast(recipe.precision, self.device):
                 logits = logits_of(self.model, lines)
             losses = [
                 ranking_loss(
@@ -202,27 +181,11 @@ class _Run:
         """Return the logits of the development part's mentions."""
         self.model.eval()
         found: list[np.ndarray] = []
-        with torch.inference_mode(), self._half():
+        with torch.inference_mode(), autocast(self.recipe.precision, self.device):
             for _, lines in self.batches.passes(self.dev, self.recipe.batch_tokens):
                 found += [one.double().cpu().numpy() for one in logits_of(self.model, lines)]
         return Judged(self.dev, found)
 
-    def _half(self) -> Any:
-        if self.recipe.precision == "bf16":
-            return torch.autocast(torch.device(self.device).type, torch.bfloat16)
-        return nullcontext()
-
 
 def _has_hidden(document: Document) -> bool:
     return any(gold.is_hidden for gold in document.golds)
-
-
-def _run_id(recipe: Recipe, asked: Sequence[Asked], lm: Path) -> str:
-    """Return what decides a run: an interrupted one goes on only if it is the same."""
-    files = [file for file in sorted(lm.iterdir()) if file.suffix in (".json", ".safetensors")]
-    facts = {
-        "recipe": asdict(replace(recipe, checkpoint_steps=0)),
-        "asked": [one.facts for one in asked],
-        "lm": {file.name: sha256(file) for file in files},
-    }
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -26,7 +26,6 @@ LICENCE = (
 def download_cli(
     output: Annotated[Path, typer.Argument(help="Folder for the archive")] = Path("assets/umls"),
     release: Annotated[str, typer.Option(help="Such as 2025AB")] = "2025AB",
-    server: Annotated[str, typer.Option(help="Download service", hidden=True)] = SERVER,
 ) -> None:
     """Fetch a UMLS release with your key in the environment variable UMLS_API_KEY.
 
@@ -34,7 +33,7 @@ def download_cli(
     where it was. Give the archive to `preprocess` as it is.
     """
     typer.echo(LICENCE)
-    typer.echo(f"Archive: {fetch_release(release, output, server=server)}")
+    typer.echo(f"Archive: {fetch_release(release, output)}")
 
 
 def fetch_release(release: str, folder: Path, *, server: str = SERVER, pause: float = 2.0) -> Path:

@@ -9,7 +9,6 @@ import logging
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,11 +17,12 @@ import typer
 from tqdm import tqdm
 
 from spacy_bergamot import __version__
-from spacy_bergamot.kb_import.release import WANTED
+from spacy_bergamot.kb_import.release import find_tables
+from spacy_bergamot.kb_import.rrf import RrfTable
 from spacy_bergamot.kb_import.rrf_writer import write_rrf
 from spacy_bergamot.languages import LANGUAGES, iso
 from spacy_bergamot.storage.files import write_text
-from spacy_bergamot.text import has_letters, normalize
+from spacy_bergamot.text import comma_separated, has_letters, normalize
 from training.download.client import TRIES
 from training.errors import BergamotError, Errors
 
@@ -50,15 +50,14 @@ def wikidata_cli(
     ] = None,
     page: Annotated[int, typer.Option(min=1, help="Items a query")] = 5000,
     pause: Annotated[float, typer.Option(min=0, help="Seconds between queries")] = 1.0,
-    server: Annotated[str, typer.Option(help="SPARQL service", hidden=True)] = SERVER,
 ) -> None:
     """Fetch names of concepts from Wikidata (CC0) and write them as rows of MRCONSO.
 
     With `--into META` append MRCONSO.RRF's lines to META's own: cat OUTPUT/MRCONSO.RRF >>
     META/MRCONSO.RRF.
     """
-    codes = [iso(code) for code in languages.split(",") if code.strip()]
-    counts = fetch_names(output, codes, into=into, page=page, pause=pause, server=server)
+    codes = [iso(code) for code in comma_separated(languages)]
+    counts = fetch_names(output, codes, into=into, page=page, pause=pause)
     typer.echo(", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
 
 
@@ -188,21 +187,13 @@ def _write(
 
 def _known(meta: Path) -> tuple[set[tuple[str, str, str]], set[str]]:
     """Return (CUI, language, normal form) of a release's names, and its CUIs."""
-    known, concepts = set(), set()
-    for fields in _fields(meta / "MRCONSO.RRF"):
-        known.add((fields[0], fields[1], normalize(fields[14])))
-        concepts.add(fields[0])
-    return known, concepts
-
-
-def _fields(path: Path) -> Iterator[list[str]]:
-    if not path.is_file():
-        raise BergamotError(Errors.B001, path=path, remedy=WANTED)
-    with path.open(encoding="utf8", errors="replace", newline="\n") as stream:
-        for line in stream:
-            fields = line.rstrip("\n").split("|")
-            if len(fields) == 19:
-                yield fields
+    conso = RrfTable("MRCONSO", find_tables(meta)["MRCONSO"], max_malformed=1)
+    known = {
+        (cui, language, normalize(text))
+        for rows in conso.batches("CUI", "LAT", "STR")
+        for cui, language, text in rows.iter_rows()
+    }
+    return known, {cui for cui, _, _ in known}
 
 
 def _clean(text: str) -> str:

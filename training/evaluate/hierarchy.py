@@ -3,9 +3,9 @@
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 
-from spacy_bergamot.kb.concept_table import CHILD_RELATIONS, PARENT_RELATIONS, ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
+from training.parents import parent_edges
 
 MOST = 3
 """Steps that are walked; what is farther gets no credit."""
@@ -83,15 +83,7 @@ class Hierarchy:
     @cached_property
     def _edges(self) -> tuple["_Csr", "_Csr"]:
         """Return every concept's parents and its children."""
-        rel = self.table.column("relations", "rel").cast(pa.string())
-        heads = self.table.keys("relations")
-        tails = self.table.column("relations", "tail").to_numpy(zero_copy_only=False)
-        above, below = (
-            pa.compute.is_in(rel, value_set=pa.array(kinds, pa.string())).to_numpy(False)
-            for kinds in (PARENT_RELATIONS, CHILD_RELATIONS)
-        )
-        children = np.concatenate([heads[above], tails[below]])
-        parents = np.concatenate([tails[above], heads[below]])
+        children, _, parents = parent_edges(self.table).T
         count = len(self.table)
         return _Csr(children, parents, count), _Csr(parents, children, count)
 

@@ -11,6 +11,7 @@ import typer
 from spacy_bergamot.languages import NAMES
 from spacy_bergamot.pipeline.pipelines import find_pipeline
 from spacy_bergamot.storage.files import write_text
+from spacy_bergamot.text import comma_separated
 from training.errors import BergamotError, Errors
 from training.evaluate.documents import link_documents, of_labels, read_documents
 from training.evaluate.removed import render_removed, score_removed
@@ -54,8 +55,8 @@ def evaluate_links_cli(
         predicted,
         gold,
         spans_key=spans_key,
-        labels=_listed(labels),
-        gold_labels=_listed(gold_labels),
+        labels=comma_separated(labels),
+        gold_labels=comma_separated(gold_labels),
     )
     _write(output, scores)
     typer.echo(render(scores))
@@ -138,7 +139,3 @@ def _cell(rates: dict[str, Any], name: str) -> str:
 
 def _row(name: str, cells: Sequence[str], *counts: object) -> str:
     return f"{name:16}" + "".join(f"{c:>21}" for c in cells) + "".join(f"{n:>10}" for n in counts)
-
-
-def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]

@@ -110,12 +110,9 @@ def documents_of(queries: Sequence[GoldMention], rows: np.ndarray) -> np.ndarray
     )
 
 
-def evaluate(
-    generator: CandidateGenerator, queries: Sequence[GoldMention], *, ks: tuple[int, ...] = KS
-) -> Table:
+def evaluate(generator: CandidateGenerator, queries: Sequence[GoldMention]) -> Table:
     """Rank the concepts for every query and tabulate them; see `tabulate`."""
-    ranked = rank(generator, [query.mention for query in queries], max(ks))
-    return tabulate(queries, ranked, ks=ks)
+    return tabulate(queries, rank(generator, [query.mention for query in queries], max(KS)))
 
 
 def tabulate(

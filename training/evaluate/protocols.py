@@ -17,18 +17,6 @@ PROTOCOLS = {
 _RATIO = 0.2
 
 
-def select(
-    queries: list[GoldMention],
-    dictionary: Dictionary,
-    protocol: str,
-    *,
-    train: Sequence[GoldMention] | None = None,
-) -> list[GoldMention]:
-    """Return the queries of a protocol; duplicates are kept."""
-    kept = membership(queries, dictionary, protocol, train=train)
-    return [query for query, counts in zip(queries, kept, strict=True) if counts]
-
-
 def membership(
     queries: Sequence[GoldMention],
     dictionary: Dictionary,

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spacy_bergamot.hashing import string_keys
 from spacy_bergamot.linking.candidates import NIL, Candidate
 from spacy_bergamot.linking.decision import Decision
 from spacy_bergamot.linking.rerank import rerank_documents
@@ -19,9 +18,9 @@ from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.pipeline.pipelines import find_pipeline, linker_of, load_pipeline
 from training.errors import BergamotError, Errors
 from training.evaluate.statistics import ratio_interval
-from training.preprocess.hashing import mix, uniform
 from training.rerank.ask import ask, read_documents
 from training.rerank.candidates import Document
+from training.rerank.run import is_held
 
 COVERAGES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _DEVELOPMENT = 0.5
@@ -65,7 +64,7 @@ def score_removed(pipeline: str, gold: Path, *, share: float, seed: int = 0) -> 
     asked = ask(linker, corpus, k=linker.settings.k, remove=share, seed=seed)
     decided = decide(linker, asked.documents)
     names = [document.name for document in asked.documents]
-    held = (uniform(mix(string_keys(names))) < _DEVELOPMENT)[decided.document]
+    held = is_held(names, _DEVELOPMENT)[decided.document]
     develop, test = decided.of(np.flatnonzero(held)), decided.of(np.flatnonzero(~held))
     if not (develop.is_nil.any() and test.is_nil.any()):
         raise BergamotError(Errors.T373, path=gold, share=share)
@@ -95,7 +94,7 @@ def decide(linker: BergamotLinker, documents: Sequence[Document]) -> Decided:
         asked = zip(document.mentions, of, document.golds, strict=True)
         for mention, candidates, gold in asked:
             if parts.calibration is not None:
-                candidates = parts.calibration(candidates, parts.groups, mention.language)
+                candidates = parts.calibration(candidates, parts.groups, mention)
             best = next((one for one in candidates if one.concept_id != NIL), None)
             right = best is not None and gold.is_known and best.concept_id in gold.concepts
             said = decision.concept_of(candidates) == NIL

@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Interval(NamedTuple):
-    """Two bounds that hold with a given confidence."""
+    """Two bounds."""
 
     low: float
     high: float
@@ -17,10 +17,9 @@ def bootstrap_interval(
     clusters: np.ndarray | None = None,
     *,
     samples: int = 1000,
-    confidence: float = 0.95,
     seed: int = 0,
 ) -> Interval:
-    """Return the percentile interval of the mean of values (n,) by the cluster bootstrap.
+    """Return the 95 % percentile interval of the mean of values (n,) by the cluster bootstrap.
 
     clusters (int (n,) | None): What is drawn whole, such as documents, whose mentions are not
         independent; None for every value by itself.
@@ -31,18 +30,13 @@ def bootstrap_interval(
     if clusters is not None:
         _, cluster = np.unique(clusters, return_inverse=True)
         sums, sizes = np.bincount(cluster, sums), np.bincount(cluster).astype(float)
-    return ratio_interval(sums, sizes, samples=samples, confidence=confidence, seed=seed)
+    return ratio_interval(sums, sizes, samples=samples, seed=seed)
 
 
 def ratio_interval(
-    sums: np.ndarray,
-    sizes: np.ndarray,
-    *,
-    samples: int = 1000,
-    confidence: float = 0.95,
-    seed: int = 0,
+    sums: np.ndarray, sizes: np.ndarray, *, samples: int = 1000, seed: int = 0
 ) -> Interval:
-    """Return the percentile interval of sums.sum() / sizes.sum() over resampled clusters.
+    """Return the 95 % percentile interval of sums.sum() / sizes.sum() over resampled clusters.
 
     A resample is drawn as the number of times that each distinct kind of cluster, by its sum and
     size, comes up: the same as drawing clusters, and next to free for hits of 0 and 1. It is left
@@ -57,8 +51,7 @@ def ratio_interval(
     ratios = total[size > 0] / size[size > 0]
     if not len(ratios):
         return Interval(float("nan"), float("nan"))
-    tail = 100 * (1 - confidence) / 2
-    low, high = np.percentile(ratios, [tail, 100 - tail])
+    low, high = np.percentile(ratios, [2.5, 97.5])
     return Interval(float(low), float(high))
 
 

@@ -4,10 +4,8 @@ import hashlib
 import json
 import logging
 import random
-import shutil
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,19 +20,15 @@ from tqdm import tqdm
 from spacy_bergamot.finder.decode import decode
 from spacy_bergamot.finder.tagger import Tagger, check_precision
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.storage.files import sha256
-from training.bergamot.checkpoint import load_checkpoint, newest_checkpoint, save_checkpoint
-from training.bergamot.optimizers import make_adamw
 from training.errors import BergamotError, Errors
 from training.evaluate.spans import Link, score_documents
 from training.finder.examples import UNKNOWN, Swaps, example_of, recased
 from training.finder.recipe import Recipe
+from training.tuning import Tuning, autocast, run_id
 
 logger = logging.getLogger(__name__)
 
 _SIZE, _CONTEXT = 192, 16  # pieces of a window in training; shorter ones cost less attention
-_CHECKPOINTS = "checkpoints"
-_HEAD_RATE = 5.0  # the head begins at random and learns faster than the language model
 _WARM_UP = 0.1
 
 
@@ -66,18 +60,15 @@ def train_finder(
     model = Tagger.begin(lm, labels).to(device)
     model.lm.embeddings.requires_grad_(False)
     read = _Reader(train, model, recipe, concepts)
-    optimizer = make_adamw(recipe.learn_rate, _HEAD_RATE * recipe.learn_rate)(model)
-    rates = [group["lr"] for group in optimizer.param_groups]
-    scaler = torch.amp.GradScaler(torch.device(device).type, enabled=False)
-    config_id = _run_id(recipe, labels, train, lm, concepts)
-    done = 0
-    history: list[dict[str, Any]] = []
-    root = output / _CHECKPOINTS
-    if (found := newest_checkpoint(root)) is not None:
-        done, history = load_checkpoint(
-            found, model=model, optimizer=optimizer, scaler=scaler, config_id=config_id
-        )
-        logger.info("Going on behind epoch %d", done)
+    run = run_id(
+        lm,
+        recipe=asdict(recipe),
+        labels=labels,
+        documents=_digest(train),
+        concepts=None if concepts is None else concepts.fingerprint,
+    )
+    tuning = Tuning(model, learn_rate=recipe.learn_rate, output=output, run=run)
+    done, history = tuning.resume()
     for epoch in range(done, recipe.epochs):
         batches = read.batches(epoch)
         torch.manual_seed(recipe.seed + 1 + epoch)
@@ -85,26 +76,18 @@ def train_finder(
         losses, start = [], time.perf_counter()
         shown = tqdm(batches, desc=f"Epoch {epoch + 1} of {recipe.epochs}", unit=" steps")
         for number, batch in enumerate(shown):
-            share = _share((epoch + number / len(batches)) / recipe.epochs)
-            for group, rate in zip(optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate * share
             loss = _loss(model, batch, recipe, device)
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+            tuning.step(_share((epoch + number / len(batches)) / recipe.epochs))
             losses.append(loss.item())
         entry = {"epoch": epoch + 1, "loss": float(np.mean(losses)), **_scores(model, dev)}
         entry["seconds"] = round(time.perf_counter() - start, 1)
         history.append(entry)
         logger.info(json.dumps(entry))
-        save_checkpoint(
-            root, step=epoch + 1, model=model, optimizer=optimizer, scaler=scaler,
-            config_id=config_id, history=history, keep=1,
-        )  # fmt: skip
+        tuning.save(epoch + 1, history)
     model.eval()
     model.save(output / "finder", recipe=asdict(recipe), history=history)
-    shutil.rmtree(root)
+    tuning.end()
     return history[-1]
 
 
@@ -113,23 +96,13 @@ def _share(progress: float) -> float:
     return min((progress + 1e-3) / _WARM_UP, (1 - progress) / (1 - _WARM_UP))
 
 
-def _run_id(
-    recipe: Recipe, labels: list[str], docs: Sequence[Doc], lm: Path, concepts: ConceptTable | None
-) -> str:
-    """Return what decides a run: an interrupted one goes on only if it is the same."""
+def _digest(docs: Sequence[Doc]) -> str:
+    """Hash the texts and entities of documents."""
     digest = hashlib.sha256()
     for doc in docs:
         entities = doc.to_array(["ENT_IOB", "ENT_TYPE", "ENT_KB_ID"]).tobytes()
         digest.update(doc.text.encode() + b"\0" + entities)
-    files = [file for file in sorted(lm.iterdir()) if file.suffix in (".json", ".safetensors")]
-    facts = {
-        "recipe": asdict(recipe),
-        "labels": labels,
-        "documents": digest.hexdigest(),
-        "lm": {file.name: sha256(file) for file in files},
-        "concepts": None if concepts is None else concepts.fingerprint,
-    }
-    return json.dumps(facts, sort_keys=True)
+    return digest.hexdigest()
 
 
 class Read(NamedTuple):
@@ -182,9 +155,7 @@ class _Reader:
 
 
 def _loss(model: Tagger, batch: list[Read], recipe: Recipe, device: str) -> torch.Tensor:
-    kind = torch.device(device).type
-    half = torch.autocast(kind, torch.bfloat16) if recipe.precision == "bf16" else nullcontext()
-    with half:
+    with autocast(recipe.precision, device):
         scores = model([window.ids for window in batch])
     chosen = [
         of[torch.from_numpy(firsts)] for of, (_, firsts, _) in zip(scores, batch, strict=True)

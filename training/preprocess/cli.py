@@ -1,12 +1,10 @@
 """`python -m training preprocess`: config and arguments in, `preprocess` does the work."""
 
-import configparser
 import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from confection import Config
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.concept_table import build_concept_table
@@ -15,6 +13,8 @@ from spacy_bergamot.kb_import.progress import timed
 from spacy_bergamot.kb_import.release import find_tables
 from spacy_bergamot.languages import lat
 from spacy_bergamot.storage.preflight import announce
+from spacy_bergamot.text import comma_separated
+from training.configs import check_names, load_config
 from training.errors import BergamotError, Errors
 from training.preprocess.evaluation_set import write_evaluation_set, write_validation_set
 from training.preprocess.graded import require_hierarchy
@@ -34,20 +34,14 @@ _LIST = "comma-separated; everything where empty"
 def _read_config(context: typer.Context, path: Path) -> Path:
     """Make a config's settings the defaults of the options.
 
-    RAISES (BergamotError): T156 for an unreadable file, T157 for settings that are not the options.
+    RAISES (BergamotError): T210 for an unreadable file, T211 for settings that are not the options.
     """
-    try:
-        config = Config().from_disk(path)
-    except (OSError, ValueError, configparser.Error) as reason:
-        raise BergamotError(Errors.T156, path=path, reason=reason) from None
+    config = load_config(path)
     settings = dict(config.pop("preprocess", {}))
     parameters = inspect.signature(preprocess_cli).parameters
     options = {name for name, option in parameters.items() if option.default is SET}
     missing, unknown = options - set(settings), {*config, *settings} - options
-    if missing or unknown:
-        lists = {"missing": sorted(missing) or ["none"], "unknown": sorted(unknown) or ["none"]}
-        texts = {name: ", ".join(values) for name, values in lists.items()}
-        raise BergamotError(Errors.T157, path=path, **texts)
+    check_names(path, missing=missing, unknown=unknown, example="configs/preprocess.cfg")
     context.default_map = settings
     return path
 
@@ -125,12 +119,12 @@ def preprocess_cli(
     What is not given is as in configs/preprocess.cfg, or the file that --config names.
     """
     filters = Filters(
-        languages=tuple(map(lat, _split(languages))),
-        sources=_split(sources),
-        term_types=_split(term_types),
+        languages=tuple(map(lat, comma_separated(languages))),
+        sources=comma_separated(sources),
+        term_types=comma_separated(term_types),
         suppress=SUPPRESSED if suppress else (),
-        semantic_types=_split(semantic_types),
-        semantic_groups=_split(semantic_groups),
+        semantic_types=comma_separated(semantic_types),
+        semantic_groups=comma_separated(semantic_groups),
         max_name_length=max_name_length,
     )
     manifests = preprocess(
@@ -141,7 +135,7 @@ def preprocess_cli(
         english_crosslingual_only=english_crosslingual_only,
         relation_label=relation_label,
         hierarchy=hierarchy,
-        train_languages=tuple(map(lat, _split(train_languages))),
+        train_languages=tuple(map(lat, comma_separated(train_languages))),
         add_inverses=add_inverses,
         held_out=held_out,
         valid_concepts=valid_concepts,
@@ -265,7 +259,3 @@ def render(manifests: dict[str, dict[str, Any]]) -> str:
 
 def _listed(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
-
-
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, (part.strip() for part in text.split(","))))

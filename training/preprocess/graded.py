@@ -17,7 +17,7 @@ import polars as pl
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.release import find_table
-from training.preprocess.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors
 from training.preprocess.hierarchy import HIERARCHIES, Paths
 from training.preprocess.names import TrainingNames
 
@@ -77,10 +77,11 @@ def require_hierarchy(hierarchy: str, meta: Path) -> None:
     """Check what can be checked before anything is read.
 
     hierarchy (str), meta (Path): As in `graded_pairs`; an empty one is none.
-    RAISES (BergamotError): B235 for another hierarchy, B236 without MRHIER.
+    RAISES (BergamotError): B014 for another hierarchy, B236 without MRHIER.
     """
     if hierarchy and hierarchy not in HIERARCHIES:
-        raise BergamotError(Errors.B235, value=hierarchy)
+        choices = ", ".join(HIERARCHIES)
+        raise BergamotError(Errors.B014, what="hierarchy", value=hierarchy, choices=choices)
     if hierarchy == "mrhier" and find_table(meta, "MRHIER") is None:
         raise BergamotError(Errors.B236, path=meta)
 

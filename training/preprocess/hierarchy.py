@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from spacy_bergamot.kb.concept_table import CHILD_RELATIONS, PARENT_RELATIONS, ConceptTable
+from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.release import Source, find_table
 from spacy_bergamot.kb_import.rrf import RrfTable
+from training.parents import parent_edges
 from training.preprocess.names import TrainingNames
 
 TOPMOST = 2
@@ -115,11 +116,7 @@ def _atoms(
 
 def _parents(table: ConceptTable) -> tuple[np.ndarray, np.ndarray]:
     """Return where each concept's parents start, and the parents, each once."""
-    rel = pl.Series(table.column("relations", "rel")).cast(pl.String)
-    heads, tails = table.keys("relations"), table.column("relations", "tail").to_numpy()
-    up, down = (rel.is_in(kinds).to_numpy() for kinds in (PARENT_RELATIONS, CHILD_RELATIONS))
-    children = np.concatenate([heads[up], tails[down]])
-    pairs = np.unique(np.stack([children, np.concatenate([tails[up], heads[down]])], 1), axis=0)
+    pairs = np.unique(parent_edges(table)[:, [0, 2]], axis=0)
     return np.searchsorted(pairs[:, 0], np.arange(len(table) + 1)), pairs[:, 1]
 
 

@@ -25,12 +25,8 @@ _BLOCK = 100_000
 
 def read_pairs(path: Path) -> Iterator[Line]:
     """Yield (class, name, name) of `class||name||name` lines. RAISES (BergamotError): B057."""
-    for number, line in numbered_lines(path):
-        fields = line.split("||")
-        if len(fields) != 3 or not all(field.strip() for field in fields):
-            reason = f"another number of fields than it needs: {line[:80]}"
-            raise BergamotError(Errors.B057, path=path, line=number, reason=reason)
-        yield fields[0], fields[1], fields[2]
+    for _, (label, one, other) in _fields(path, "||", 3):
+        yield label, one, other
 
 
 def read_bitext(path: Path) -> Iterator[Line]:
@@ -38,12 +34,17 @@ def read_bitext(path: Path) -> Iterator[Line]:
 
     Its name is the file's with the line's number: XL-BEL's `ENDE2344`.
     """
+    for number, (one, other) in _fields(path, "\t", 2):
+        yield f"{path.stem}{number}", one, other
+
+
+def _fields(path: Path, separator: str, count: int) -> Iterator[tuple[int, list[str]]]:
     for number, line in numbered_lines(path):
-        fields = line.split("\t")
-        if len(fields) != 2 or not all(field.strip() for field in fields):
+        fields = line.split(separator)
+        if len(fields) != count or not all(field.strip() for field in fields):
             reason = f"another number of fields than it needs: {line[:80]}"
             raise BergamotError(Errors.B057, path=path, line=number, reason=reason)
-        yield f"{path.stem}{number}", fields[0], fields[1]
+        yield number, fields
 
 
 def read_mentions(mentions: Iterable[tuple[str, str]], names: dict[str, list[str]]) -> list[Line]:

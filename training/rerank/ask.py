@@ -66,7 +66,13 @@ def ask(
         "index": linker.parts.index.fingerprint,
         "changes": linker.parts.changes.counts if linker.parts.changes else {},
         "generator": linker.settings.generation,
-        "settings": repr((linker.settings.allowed, linker.settings.abbreviations)),
+        "settings": repr(
+            (
+                linker.settings.allowed,
+                linker.settings.abbreviations,
+                linker.settings.usual_abbreviations,
+            )
+        ),
         "corpus": _fingerprint(corpus),
         "k": k,
         "remove": remove,
@@ -77,7 +83,7 @@ def ask(
         if facts.items() <= before.facts.items():
             return before
     counts: Counter[str] = Counter(corpus.skipped)
-    read = list(_read(corpus, LookUp(linker.settings), counts))
+    read = list(_read(corpus, LookUp(linker.settings, linker.parts.kb), counts))
     if not read:
         what = "mention with a place in a text and a concept, so no context to learn from"
         remedy = "Give a corpus with documents and offsets."
@@ -120,7 +126,7 @@ def _with_candidates(
     linker: "BergamotLinker", read: Sequence[_Read], gone: set[str], k: int
 ) -> list[Document]:
     """Ask for the candidates; mentions of a concept that is gone do not see it."""
-    look_up, table = LookUp(linker.settings), linker.parts.index.table
+    look_up, table = LookUp(linker.settings, linker.parts.kb), linker.parts.index.table
     hidden = np.zeros(table.aliases.num_rows, dtype=bool)
     golds = [gold for of in read for gold in of.golds]
     # Of concepts that are equally right, all are gone where one of them is.

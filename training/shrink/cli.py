@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from spacy_bergamot.text import comma_separated
 from training.options import Lm
 from training.shrink.run import shrink
 from training.shrink.vocabulary import Vocabulary
@@ -51,7 +52,7 @@ def shrink_cli(
     TextEncoder computes in the precision that it is asked for, whatever is on disk.
     """
     kind = vocabulary or ("cut" if names or text else "keep")
-    scripts = [one for several in script or () for one in several.split(",") if one]
+    scripts = [one for several in script or () for one in comma_separated(several)]
     cut = names if kind == "cut" else None
     made = Vocabulary(kind, names=cut, texts=text or (), scripts=scripts, size=size or None)
     facts = shrink(lm, output, dtype=dtype, vocabulary=made)

@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.encoder.lm_folder import LM_KIND, LM_VERSION
 from spacy_bergamot.encoder.text_encoder import (
     EncoderSettings,
     check_folder,
-    fingerprint,
     open_tokenizer,
+    write_lm_manifest,
 )
 from spacy_bergamot.storage.files import atomic_folder
-from spacy_bergamot.storage.manifest import write_manifest
 from training.errors import BergamotError, Errors
 from training.shrink.model import (
     DTYPES,
@@ -66,8 +64,7 @@ def shrink(
         write_tokenizer(file, folder, kept=kept)
         settings.write(folder)
         facts["bytes"] = _size(folder)
-        mark = fingerprint(folder)
-        write_manifest(folder, kind=LM_KIND, version=LM_VERSION, fingerprint=mark, shrunk=facts)
+        write_lm_manifest(folder, shrunk=facts)
     return facts
 
 

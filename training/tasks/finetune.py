@@ -22,7 +22,6 @@ class FinetuneSettings:
     rate: float = 2e-5
     batch: int = 16
     max_length: int = 512
-    warmup: float = 0.1
     device: str = "cpu"
 
 
@@ -79,7 +78,7 @@ def finetune(
                 learning_rate=settings.rate,
                 per_device_train_batch_size=settings.batch,
                 per_device_eval_batch_size=settings.batch,
-                warmup_ratio=settings.warmup,
+                warmup_ratio=0.1,
                 weight_decay=0.01,
                 seed=seed,
                 save_strategy="no",

@@ -10,6 +10,7 @@ import polars as pl
 from spacy_bergamot.kb.concept_table import ConceptTable
 from training.corpora.mapping import MERGED, RELATED, Successors, current, read_successors
 from training.errors import BergamotError, Errors
+from training.tables import concepts_of, names_of, with_a_name_in_common
 
 _LEAST_SHARED = 0.5
 _LEAST_LIKE = 0.5
@@ -64,7 +65,7 @@ def differences(
     """
     if old.fingerprint == new.fingerprint:
         raise BergamotError(Errors.T313, path=name)
-    before, now = _concepts(old), _concepts(new)
+    before, now = concepts_of(old), concepts_of(new)
     added = now.join(before, on="concept_id", how="anti")
     gone = before.join(now, on="concept_id", how="anti")
     both = before.join(now, on="concept_id", suffix="_now")
@@ -72,7 +73,7 @@ def differences(
     merged, removed = _sorted_out(gone, successors, new)
     if both.height + len(merged) < _LEAST_SHARED * before.height:
         raise BergamotError(Errors.T314, path=name, shared=both.height, before=before.height)
-    like = _with_a_name_in_common(old, new)
+    like = with_a_name_in_common(old, new)
     unlike = both.filter(~pl.col("concept_id").is_in(like.implode()))
     if unlike.height > (1 - _LEAST_LIKE) * both.height:
         first = unlike.row(0)
@@ -95,10 +96,6 @@ def differences(
     return Difference(added.to_dicts(), removed, merged, renamed, counts, by_language)
 
 
-def _concepts(table: ConceptTable) -> pl.DataFrame:
-    return pl.DataFrame(pl.from_arrow(table.concepts.select(["concept_id", "name"])))
-
-
 def _sorted_out(
     gone: pl.DataFrame, successors: Successors, new: ConceptTable
 ) -> tuple[list[Entry], list[Entry]]:
@@ -116,14 +113,6 @@ def _sorted_out(
     return merged, removed
 
 
-def _with_a_name_in_common(old: ConceptTable, new: ConceptTable) -> pl.Series:
-    """Return the ids of concepts that have one alias, whatever its case, in both."""
-    lower = pl.col("alias").str.to_lowercase()
-    before, now = (_names(table).with_columns(lower) for table in (old, new))
-    both = before.join(now, on=["concept_id", "alias"], how="semi")
-    return both["concept_id"].unique()
-
-
 def _names_by_language(
     old: ConceptTable, new: ConceptTable, into: Mapping[str, str]
 ) -> dict[str, dict[str, int]]:
@@ -131,8 +120,8 @@ def _names_by_language(
 
     into (Mapping[str, str]): What merged concepts have become.
     """
-    before = _names(old).with_columns(pl.col("concept_id").replace(into)).unique()
-    now = _names(new)
+    before = names_of(old).with_columns(pl.col("concept_id").replace(into)).unique()
+    now = names_of(new)
     parts = {
         "before": before,
         "now": now,
@@ -144,14 +133,3 @@ def _names_by_language(
     }
     languages = sorted({*found["before"], *found["now"]})
     return {code: {name: found[name].get(code, 0) for name in parts} for code in languages}
-
-
-def _names(table: ConceptTable) -> pl.DataFrame:
-    """Return the names of concepts: concept_id, alias, language; each once."""
-    ids = _concepts(table)["concept_id"]
-    names = pl.DataFrame(pl.from_arrow(table.aliases.select(["concept", "alias", "language"])))
-    return names.select(
-        "alias",
-        concept_id=ids.gather(names["concept"]),
-        language=pl.col("language").cast(pl.String),
-    )

@@ -165,8 +165,8 @@ def test_seeds_that_contradict_or_are_unknown_are_left_out(tables, tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a\tb\n", "subject_id, predicate_id, object_id are missing"),
-        ("", "is no SSSOM table"),
+        ("a\tb\n", "no column subject_id, predicate_id, object_id; it has: a, b"),
+        ("", "it has: none"),
         (SEEDS.replace("KB:", "XX:"), "no pair of concepts of both sides"),
         (SEEDS, "it takes 10"),
     ],

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.linking.mention import Mention
+from tests.processes import instead_of_subprocess
 from tests.spacy_bergamot.conftest import write_lm
 from tests.spacy_bergamot.factories import candidate
 from training.__main__ import app
@@ -103,7 +104,10 @@ def test_a_step_that_was_ended_is_made_again(run, pipeline, corpus, tmp_path: Pa
     assert json.loads((tmp_path / "out/metrics.json").read_text("utf8"))["done"] == ["results"]
 
 
-def test_a_reranker_is_trained_and_stands_beside_the_candidates(run, pipeline, corpus, tmp_path):
+def test_a_reranker_is_trained_and_stands_beside_the_candidates(
+    run, pipeline, corpus, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("training.benchmark.run.subprocess.run", instead_of_subprocess)
     paths = ("--paths.pipeline", pipeline, "--paths.corpus", corpus.parent)
     made = run(HOMONYMS, *paths)
     assert made.exit_code == 0, made.exception
@@ -161,7 +165,7 @@ def test_what_no_benchmark_made_stays(run, pipeline, corpus, tmp_path: Path):
 
 
 def test_a_broken_config_is_named_with_its_line(run):
-    assert "T156" in str(run("[paths\nkb = 1\n").exception)
+    assert "T210" in str(run("[paths\nkb = 1\n").exception)
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)

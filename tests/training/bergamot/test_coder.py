@@ -11,9 +11,8 @@ from confection import Config
 from safetensors.torch import load_file
 from torch.nn.functional import normalize
 
-from tests.training.bergamot.runs import equal, interrupt, run_processes
+from tests.training.bergamot.runs import equal, interrupt, run_launched, shipped
 from training.bergamot.batches import BatchMaker
-from training.bergamot.config import read_config
 from training.bergamot.draws.triples import TripleBatches, TripleDraws, known_edges
 from training.bergamot.losses import MinedLoss
 from training.bergamot.objectives import Embeddings
@@ -27,19 +26,10 @@ N, DIM, KINDS = 6, 5, 3
 
 
 @pytest.fixture
-def data(training_set: Path) -> TrainingSet:
-    return TrainingSet.open(training_set)
-
-
-@pytest.fixture
 def coder(config: Config) -> Config:
     """The shipped config with the tiny base, 8 steps of 16 triples."""
-    shipped = read_config(ROOT / "configs/train/coder.cfg", {})
-    for section in ("paths", "text_encoder"):
-        shipped[section] = config[section]
-    shipped["batches"].update(size=16, workers=0)
-    shipped["training"].update(max_steps=8, warmup_steps=0, checkpoint_every=4, log_every=1)
-    return shipped
+    path, batches = ROOT / "configs/train/coder.cfg", {"size": 16}
+    return shipped(path, config, batches, max_steps=8, warmup_steps=0, checkpoint_every=4)
 
 
 @pytest.fixture
@@ -230,7 +220,7 @@ def test_two_processes_take_the_steps_of_one(coder: Config, tmp_path: Path):
     coder["objectives"]["translation"] = translation
     coder["training"].update(max_steps=4, autocast="none")
     coder["batches"]["chunk_tokens"] = 60
-    alone, together = train(coder).parent, run_processes(coder, 2, tmp_path)
+    alone, together = train(coder).parent, run_launched(coder, 2, tmp_path)
     first, second = (json.loads((run / "history.json").read_text()) for run in (alone, together))
     for a, b in zip(first, second, strict=True):
         for name in ("total", "text", "relation", "translation", "grad_norm"):

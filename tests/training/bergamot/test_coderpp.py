@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 from confection import Config
 
-from tests.training.bergamot.runs import equal, interrupt, run_processes
+from tests.training.bergamot.runs import (
+    equal,
+    interrupt,
+    names_by_concept,
+    run_processes,
+    shipped,
+)
 from tests.training.preprocess.conftest import build, name
-from training.bergamot.config import read_config
 from training.bergamot.draws.groups import GroupBatches, GroupDraws
 from training.bergamot.hard_negatives import Near
 from training.bergamot.run import train
@@ -20,19 +25,11 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def data(training_set: Path) -> TrainingSet:
-    return TrainingSet.open(training_set)
-
-
-@pytest.fixture
 def coderpp(config: Config) -> Config:
     """The shipped config with the tiny base, 8 steps of 4 groups, searches at steps 0 and 4."""
-    shipped = read_config(ROOT / "configs/train/coderpp.cfg", {})
-    for section in ("paths", "text_encoder"):
-        shipped[section] = config[section]
-    shipped["batches"].update(size=4, near=5, synonyms=2, refresh=4, workers=0)
-    shipped["training"].update(max_steps=8, warmup_steps=0, checkpoint_every=3, log_every=1)
-    return shipped
+    path = ROOT / "configs/train/coderpp.cfg"
+    batches = {"size": 4, "near": 5, "synonyms": 2, "refresh": 4}
+    return shipped(path, config, batches, max_steps=8, warmup_steps=0, checkpoint_every=3)
 
 
 def drawn(data: TrainingSet, **settings: int) -> GroupDraws:
@@ -43,13 +40,6 @@ def drawn(data: TrainingSet, **settings: int) -> GroupDraws:
     others = [rng.permutation(np.delete(np.arange(len(names)), i))[:60] for i in range(len(names))]
     draws.near = Near(names, np.array(others))
     return draws
-
-
-def names_by_concept(data: TrainingSet) -> list[set[int]]:
-    bounds = data.node_names_indptr
-    return [
-        set(data.node_names[bounds[c] : bounds[c + 1]].tolist()) for c in range(len(bounds) - 1)
-    ]
 
 
 def test_a_group_is_an_anchor_its_nearest_names_and_its_synonyms(data: TrainingSet):

@@ -9,9 +9,14 @@ import pytest
 import torch
 from confection import Config
 
-from tests.training.bergamot.runs import equal, interrupt, run_processes
+from tests.training.bergamot.runs import (
+    equal,
+    interrupt,
+    names_by_concept,
+    run_processes,
+    shipped,
+)
 from tests.training.conftest import CONCEPTS
-from training.bergamot.config import read_config
 from training.bergamot.draws.graded import GradedBatches, GradedDraws
 from training.bergamot.draws.pairs import PairBatches, PairDraws
 from training.bergamot.hard_negatives import Near
@@ -25,19 +30,10 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def data(training_set: Path) -> TrainingSet:
-    return TrainingSet.open(training_set)
-
-
-@pytest.fixture
 def hiercoder(config: Config) -> Config:
     """The shipped config with the tiny base, 8 steps of 16 pairs."""
-    shipped = read_config(ROOT / "configs/train/hiercoder.cfg", {})
-    for section in ("paths", "text_encoder"):
-        shipped[section] = config[section]
-    shipped["batches"].update(size=16, workers=0)
-    shipped["training"].update(max_steps=8, checkpoint_every=3, log_every=1)
-    return shipped
+    path, batches = ROOT / "configs/train/hiercoder.cfg", {"size": 16}
+    return shipped(path, config, batches, max_steps=8, checkpoint_every=3)
 
 
 def draws(data: TrainingSet, **settings) -> GradedDraws:
@@ -47,11 +43,6 @@ def draws(data: TrainingSet, **settings) -> GradedDraws:
     places = np.arange(len(names))
     made.near = Near(names, (places[:, None] - np.arange(1, 13)) % len(names))
     return made
-
-
-def names_by_concept(data: TrainingSet) -> list[set[int]]:
-    bounds = data.node_names_indptr
-    return [set(data.node_names[bounds[c] : bounds[c + 1]].tolist()) for c in range(CONCEPTS)]
 
 
 def test_the_loss_equals_plain_loops():

@@ -143,7 +143,7 @@ def test_a_logger_whose_package_is_missing_is_named(config: Config, monkeypatch)
 
     monkeypatch.setitem(sys.modules, "wandb", None)
     config["loggers"] = {"wandb": {"@loggers": "wandb.v1", "project": "p"}}
-    with pytest.raises(BergamotError, match=r"T205.*wandb"):
+    with pytest.raises(BergamotError, match=r"B109.*wandb"):
         train(config)
 
 

@@ -2,8 +2,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,15 +13,14 @@ from safetensors.torch import load_file
 from transformers import AutoModel, AutoTokenizer
 
 from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
-from tests.training.bergamot.runs import equal, interrupt
+from tests.processes import ROOT, Command
+from tests.training.bergamot.runs import ONE_THREAD, equal, interrupt
 from training.bergamot.checkpoint import newest_checkpoint
 from training.bergamot.cli import device_of, parse_overrides
 from training.bergamot.config import read_config, resolve
 from training.bergamot.folder import sole_use
 from training.bergamot.run import train
 from training.errors import BergamotError
-
-ROOT = Path(__file__).parents[3]
 
 
 def test_a_run_lowers_the_loss_and_exports_a_hugging_face_folder(config: Config):
@@ -72,20 +69,19 @@ def test_a_killed_process_leaves_a_whole_checkpoint_to_go_on_from(config: Config
     config["training"].update(max_steps=100_000, epochs=100_000, checkpoint_every=2)
     path = tmp_path / "train.cfg"
     config.to_disk(path)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "training", "train", str(path)]
-    checkpoints = Path(config["paths"]["output"]) / "checkpoints"
+    checkpoints, errors = Path(config["paths"]["output"]) / "checkpoints", tmp_path / "errors"
     for number in (signal.SIGKILL, signal.SIGTERM):
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE)
+        files = (os.devnull, os.devnull, errors)
+        process = Command("training", "train", path, environment=ONE_THREAD, files=files)
         before = newest_checkpoint(checkpoints)
         deadline = time.monotonic() + 120
         while newest_checkpoint(checkpoints) == before and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(number)
-        message = process.communicate(timeout=60)[1].decode()
+        status = process.wait(60)
         assert newest_checkpoint(checkpoints) not in (None, before)
-    assert process.returncode == 1
-    assert "T209" in message
+    assert status == 1
+    assert "T209" in errors.read_text("utf8")
 
 
 def test_a_run_killed_again_and_again_ends_bit_identical(config: Config, tmp_path: Path):
@@ -99,8 +95,7 @@ def test_a_run_killed_again_and_again_ends_bit_identical(config: Config, tmp_pat
     for workers in (0, 2, 1, 0):
         config["batches"]["workers"] = workers
         config.to_disk(tmp_path / "train.cfg")
-        command = [sys.executable, "-m", "training", "train", str(tmp_path / "train.cfg")]
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+        process = Command("training", "train", tmp_path / "train.cfg", environment=environment)
         before, deadline = newest_checkpoint(checkpoints), time.monotonic() + 120
         while process.poll() is None and time.monotonic() < deadline:
             if newest_checkpoint(checkpoints) != before:
@@ -108,7 +103,7 @@ def test_a_run_killed_again_and_again_ends_bit_identical(config: Config, tmp_pat
                 process.kill()
                 break
             time.sleep(0.01)
-        kills += process.wait(timeout=60) == -signal.SIGKILL
+        kills += process.wait(60) == -signal.SIGKILL
         assert not list(checkpoints.glob("step-*/*.tmp"))
     assert kills >= 1
     assert equal(whole, train(config))
@@ -150,7 +145,7 @@ def test_any_graph_encoder_with_any_objectives(config: Config, name: str, object
 @pytest.mark.parametrize(
     ("key", "value", "code"),
     [
-        ("batches.size", 100_000, "T204"),
+        ("batches.size", 100_000, "B232"),
         ("batches.sizes", 4, "T212"),
         ("training.nonsense", 1, "T212"),
         ("graph_encoder.heads", 5, "T203"),

@@ -1,17 +1,15 @@
 """A trained cross-encoder is a part of the pipeline, in whatever form that is kept."""
 
-import json
 import pickle
 import random
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import spacy
 
 from spacy_bergamot.errors import BergamotError
+from tests.benchmark_figures import figures
 from tests.spacy_bergamot.conftest import write_lm
 from tests.spacy_bergamot.factories import invoke
 from tests.training.cross_encoder.conftest import Learned
@@ -118,11 +116,8 @@ def test_files_of_a_reranker_of_another_kind_are_refused(reranked: Path, tmp_pat
 
 
 def test_the_benchmark_shows_what_is_gained(doubtful: Path, learned: Learned, gold: Path):
-    files = [doubtful, gold, gold, "--cross-encoder", learned.folder]
-    command = [sys.executable, "-m", "benchmarks.context", *map(str, files)]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert result.returncode == 0, result.stderr
-    found = json.loads(result.stdout.splitlines()[-1])
+    given = [doubtful, gold, gold, "--cross-encoder", learned.folder]
+    found = figures("benchmarks.context", *given)
     assert [*found][-2:] == ["learned mix", "cross-encoder"]
     cross = found["cross-encoder"]
     assert cross["acc_1"] > found["learned mix"]["acc_1"]

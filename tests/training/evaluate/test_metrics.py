@@ -13,7 +13,7 @@ from training.errors import BergamotError
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.indexes import NoLm, indexed, over
 from training.evaluate.metrics import NEVER, gold_ranks, index_loss, nil_scores, tabulate
-from training.evaluate.protocols import select
+from training.evaluate.protocols import membership
 from training.evaluate.ranking import Ranked, from_table, rank, to_table
 from training.evaluate.run import within
 
@@ -162,14 +162,14 @@ def test_protocols_by_training_queries():
     dictionary = Dictionary([("A", "a")])
     train = [query("A", "FLU "), query("B|C", "cold")]
     queries = [query("A", " Flu"), query("B", "other"), query("D", "cold"), query("D", "new")]
-    kept = select(queries, dictionary, "not_in_train", train=train)
-    assert [q.mention for q in kept] == ["other", "new"]
-    kept = select(queries, dictionary, "zero_shot", train=train)
-    assert [q.mention for q in kept] == ["cold", "new"]
+    kept = membership(queries, dictionary, "not_in_train", train=train)
+    assert kept == [False, True, False, True]
+    kept = membership(queries, dictionary, "zero_shot", train=train)
+    assert kept == [False, False, True, True]
     with pytest.raises(BergamotError, match="T113"):
-        select(queries, dictionary, "zero_shot")
+        membership(queries, dictionary, "zero_shot")
     with pytest.raises(BergamotError, match="B014"):
-        select(queries, dictionary, "most")
+        membership(queries, dictionary, "most")
 
 
 def test_credit_for_near_concepts(concepts: Path):

@@ -174,7 +174,7 @@ def test_a_circle_of_relations_is_cut_once(tmp_path: Path):
 
 def test_what_is_not_there_is_named_before_anything_is_read(tmp_path: Path):
     meta = write_release(tmp_path / "META", MRCONSO=[name("C1", "a"), name("C1", "b")])
-    for hierarchy, code in (("tree", "B235.*'tree'"), ("mrhier", "B236.*MRHIER")):
+    for hierarchy, code in (("tree", "B014.*'tree'"), ("mrhier", "B236.*MRHIER")):
         with pytest.raises(BergamotError, match=code):
             preprocessed(meta, tmp_path / "out", hierarchy=hierarchy)
     assert not (tmp_path / "out").exists()

@@ -3,8 +3,6 @@
 import json
 import pickle
 import random
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.linking.candidates import NIL
 from spacy_bergamot.linking.learned_mix import Weights
 from spacy_bergamot.pipeline.held_out import Name, answers
+from tests.benchmark_figures import figures
 from tests.training.rerank.conftest import accuracy, documents, links
 from training.__main__ import app
 from training.rerank.candidates import Asked
@@ -245,11 +244,7 @@ def test_the_benchmark_compares_rerankers_with_paired_intervals(
     pipeline: Path, corpus: Path, tmp_path: Path
 ):
     write_with(tmp_path / "tune.spacy", ["X99"] * 20)
-    files = map(str, (pipeline, tmp_path / "tune.spacy", corpus))
-    command = [sys.executable, "-m", "benchmarks.context", *files]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert result.returncode == 0, result.stderr
-    found = json.loads(result.stdout.splitlines()[-1])
+    found = figures("benchmarks.context", pipeline, tmp_path / "tune.spacy", corpus)
     assert list(found) == ["none", "abbreviations", "prior", "coherence", "learned mix"]
     mix = found["learned mix"]
     assert found["none"]["acc_1"] == 50 < mix["acc_1"]

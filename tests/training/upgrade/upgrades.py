@@ -3,19 +3,12 @@
 import json
 from pathlib import Path
 
-from typer.testing import CliRunner
-
-from training.__main__ import app
+from tests.training import commands
 
 
 def run(*arguments: object, status: int = 0) -> str:
     """Run the command; return what it says, or its error."""
-    result = CliRunner().invoke(app, ["upgrade", *map(str, arguments), "--device", "cpu"])
-    if status:
-        assert result.exception is not None
-        return str(result.exception)
-    assert result.exit_code == 0, result.output + repr(result.exception)
-    return result.output
+    return commands.run("upgrade", *arguments, "--device", "cpu", status=status)
 
 
 def report_of(output: Path) -> dict:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow.compute as pc
 from scipy.sparse import csr_matrix
 
-from spacy_bergamot.kb.concept_table import CHILD_RELATIONS, PARENT_RELATIONS, ConceptTable
-from training.align.errors import BergamotError, Errors
+from spacy_bergamot.kb.concept_table import ConceptTable
 from training.align.ontoea.classes import Classes
+from training.errors import BergamotError, Errors
+from training.parents import parent_edges
 
 MOST = 60_000
 """Concepts of a side: every one is compared with every other, and the nearest tenth is kept."""
@@ -39,7 +39,8 @@ class Graphs:
         for side, table, start in (("left", left, 0), ("right", right, len(left))):
             if len(table) > MOST:
                 raise BergamotError(Errors.B240, side=side, count=len(table), most=MOST)
-            found = _hierarchy(table)
+            edges = parent_edges(table)
+            found = edges[edges[:, 0] != edges[:, 2]]
             if not len(found):
                 raise BergamotError(Errors.B241, side=side)
             triples.append(found + np.array([start, 0, start]))
@@ -58,17 +59,3 @@ class Graphs:
     def entities(self, pairs: np.ndarray) -> np.ndarray:
         """Return pairs of left and right rows as pairs of entities, int64 (n, 2)."""
         return pairs + np.array([0, self.sizes[0]])
-
-
-def _hierarchy(table: ConceptTable) -> np.ndarray:
-    """Return child, relation (0 for parents, 1 for what is broader) and parent, int64 (n, 3)."""
-    rels = pc.cast(table.column("relations", "rel"), "string").to_numpy(zero_copy_only=False)
-    heads = table.keys("relations").astype(np.int64)
-    tails = table.column("relations", "tail").to_numpy().astype(np.int64)
-    parts = []
-    for relation, (up, down) in enumerate(zip(PARENT_RELATIONS, CHILD_RELATIONS, strict=True)):
-        for rel, children, parents in ((up, heads, tails), (down, tails, heads)):
-            at = np.flatnonzero(rels == rel)
-            parts.append(np.stack([children[at], np.full(len(at), relation), parents[at]], axis=1))
-    triples = np.unique(np.concatenate(parts), axis=0)
-    return triples[triples[:, 0] != triples[:, 2]]

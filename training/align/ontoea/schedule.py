@@ -16,6 +16,12 @@ EPOCHS = {"E": 10, "O": 10, "C": 5, "M": 10, "A": 5}
 """Epochs of an iteration: of triples, the classes' tree, conflicts, memberships and seeds."""
 RATES = {"E": 0.01, "O": 0.01, "C": 0.001, "M": 0.001, "A": 0.01}
 """Learn rates of their Adagrads."""
+_BATCH, _CLASS_BATCH, _CONFLICT_ROWS = 4500, 64, 10
+"""Triples and memberships, pairs of classes, and classes of a step."""
+_NEGATIVES = 10
+"""Of each positive."""
+_EPSILON = 0.9
+"""Share of entities that are too far to be negatives."""
 
 
 @dataclass(frozen=True)
@@ -24,22 +30,11 @@ class Settings:
 
     epochs (dict[str, int]): Of every module in an iteration, in their order.
     iterations (int): At most. validate_every (int): Iterations.
-    batch, class_batch, conflict_rows (int): Triples and memberships, pairs of classes, and classes
-        of a step.
-    negatives (int): Of each positive. epsilon (float): Share of entities too far to be negatives.
-    beta (float): Weight of entities beside that of their classes in a similarity.
     """
 
     epochs: dict[str, int] = field(default_factory=lambda: dict(EPOCHS))
     iterations: int = 200
     validate_every: int = 10
-    batch: int = 4500
-    class_batch: int = 64
-    conflict_rows: int = 10
-    negatives: int = 10
-    epsilon: float = 0.9
-    beta: float = 0.5
-    seed: int = 0
 
 
 class Schedule:
@@ -92,11 +87,10 @@ class Schedule:
 
     def run(self, iteration: int) -> dict[str, float]:
         """Learn; return the mean loss of each module's steps."""
-        settings = self.settings
-        generator = torch.Generator().manual_seed(1_000_003 * settings.seed + iteration)
+        generator = torch.Generator().manual_seed(iteration)
         pool = self._pool(iteration)
         losses = {}
-        for module, epochs in settings.epochs.items():
+        for module, epochs in self.settings.epochs.items():
             found = []
             for _ in range(epochs):
                 for loss in self._losses(module, pool, generator):
@@ -113,12 +107,12 @@ class Schedule:
         if iteration == 0:
             return Pool.all_of(self.sizes, self.device)
         vectors = torch.nn.functional.normalize(self.model.entities)
-        return Pool.nearest_of(vectors, self.sizes, self.settings.epsilon)
+        return Pool.nearest_of(vectors, self.sizes, _EPSILON)
 
     def _losses(self, module: str, pool: Pool, generator: torch.Generator) -> Iterator[Tensor]:
         """Yield the losses of an epoch's steps."""
-        k, model, classes = self.settings.negatives, self.model, len(self.model.classes)
-        steps = -(-len(self.triples) // self.settings.batch)
+        k, model, classes = _NEGATIVES, self.model, len(self.model.classes)
+        steps = -(-len(self.triples) // _BATCH)
 
         def coins(count: int) -> Tensor:
             return (torch.rand(count, generator=generator) < 0.5).to(self.device)
@@ -127,19 +121,19 @@ class Schedule:
             return torch.randint(classes, (count, k), generator=generator).to(self.device)
 
         if module == "E":
-            for triples in _batches(self.triples, self.settings.batch, generator):
+            for triples in _batches(self.triples, _BATCH, generator):
                 of_head = coins(len(triples))
                 replaced = torch.where(of_head, triples[:, 0], triples[:, 2])
                 yield model.triple_loss(triples, pool.draw(replaced, k, generator), of_head)
         elif module == "O":
-            for pairs in _batches(self.tree, self.settings.class_batch, generator):
+            for pairs in _batches(self.tree, _CLASS_BATCH, generator):
                 yield model.class_loss(pairs, any_class(len(pairs)), coins(len(pairs)))
         elif module == "C":
             every = torch.arange(classes, device=self.device)
-            for rows in _batches(every, self.settings.conflict_rows, generator):
+            for rows in _batches(every, _CONFLICT_ROWS, generator):
                 yield model.conflict_loss(rows)
         elif module == "M":
-            for pairs in _batches(self.memberships, self.settings.batch, generator):
+            for pairs in _batches(self.memberships, _BATCH, generator):
                 yield model.membership_loss(pairs, any_class(len(pairs)))
         else:  # as many steps as those of E, which would else undo them
             for seeds in _batches(self.seeds, -(-len(self.seeds) // steps), generator):

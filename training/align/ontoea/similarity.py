@@ -8,13 +8,13 @@ import numpy as np
 from spacy_bergamot.encoder.text_encoder import resolve_device
 from spacy_bergamot.kb.concept_table import ConceptTable
 from training.align.confidence import Confidence, learned, tuned
-from training.align.errors import BergamotError, Errors
 from training.align.ontoea.graphs import Graphs
 from training.align.ontoea.measure import figures, nearest_pairs, ranks
 from training.align.ontoea.names import start_of
 from training.align.ontoea.train import Trained, train
 from training.align.pairs import Pairs, margins
 from training.align.sides import Side, groups_of
+from training.errors import BergamotError, Errors
 
 LEAST = 30
 """Seeds below which nothing is learned."""

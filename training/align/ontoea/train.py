@@ -16,17 +16,19 @@ from tqdm import tqdm
 
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
-from training.align.errors import BergamotError, Errors
 from training.align.ontoea.graphs import Graphs
 from training.align.ontoea.measure import figures, ranks
 from training.align.ontoea.model import OntoEA
 from training.align.ontoea.schedule import Schedule, Settings
+from training.errors import BergamotError, Errors
 
 KIND, VERSION = "ontoea-checkpoint", 1
 _FIELDS = {"run": str, "iteration": int, "history": list}
 _STATE = "state.safetensors"
 _FROM_EPOCH = 50  # of triples, from which on it is validated
 _PATIENCE = 2  # validations without a rise, after which it stops
+_BETA = 0.5  # the weight of entities beside that of their classes in a similarity
+_SEED = 0
 
 logger = logging.getLogger(__name__)
 
@@ -60,11 +62,11 @@ def train(
         by.
     start (float32 (entities, d)): What entities begin with, such as vectors of their names.
     folder (Path): Of the checkpoint. It stays; of a run that has ended it is what is returned.
-    RAISES (BergamotError): B242 if the folder's checkpoint is of another run, B243 if it is not
+    RAISES (BergamotError): B040 if the folder's checkpoint is of another run, B243 if it is not
         whole.
     """
     settings = settings or Settings()
-    torch.manual_seed(settings.seed)
+    torch.manual_seed(_SEED)
     model = OntoEA(graphs, graphs.entities(seeds), torch.from_numpy(start)).to(device)
     schedule = Schedule(model, graphs, graphs.entities(seeds), settings)
     run = _run_id(graphs, (seeds, valid, start), settings)
@@ -79,7 +81,7 @@ def train(
             bar.set_postfix({name: f"{loss:.1f}" for name, loss in losses.items()})
             count = iteration + 1
             if _is_validated(count, settings):
-                vectors = model.vectors(settings.beta)
+                vectors = model.vectors(_BETA)
                 found = figures(ranks(*vectors, valid, csls=False))
                 if not history or found["hits@1"] > max(one["hits@1"] for one in history):
                     best = {
@@ -123,7 +125,8 @@ def _restored(
     except BergamotError as reason:
         raise BergamotError(Errors.B243, path=folder, reason=reason) from None
     if manifest["run"] != run:
-        raise BergamotError(Errors.B242, path=folder)
+        what = "a run with other vocabularies, seeds or language model"
+        raise BergamotError(Errors.B040, path=folder, what=what)
     state = load_file(folder / _STATE)
     schedule.restore(state)
     logger.info("Going on behind iteration %d", manifest["iteration"])

@@ -13,6 +13,7 @@ import numpy as np
 
 from training.bergamot.hard_negatives import Near, Search
 from training.bergamot.sampler import Subgraph, rows_of
+from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet
 
 
@@ -68,30 +69,36 @@ class BatchSettings(ABC):
         """Return the draws of a run.
 
         graph (bool): Sample neighbourhoods.
-        RAISES (BergamotError): If the training set is too small for a batch.
+        RAISES (BergamotError): B232 if the training set is too small for a batch.
         """
 
 
 class Draws(ABC):
     """Draw what the batch of a step is made of; base of every kind.
 
-    data (TrainingSet): What is drawn from.
+    settings (BatchSettings), data (TrainingSet): How, and what is drawn from.
+    what (str): What is drawn, in a word.
     search (Search | None): What near lists are made of, and when; None needs none.
     near (Near | None): The list in use.
     """
 
+    what: ClassVar[str]
+    settings: BatchSettings
     search: Search | None = None
     near: Near | None = None
 
-    def __init__(self, data: TrainingSet, *, seed: int) -> None:
+    def __init__(self, settings: BatchSettings, data: TrainingSet, *, seed: int) -> None:
+        self.settings = settings
         self.data = data
         self.seed = seed
         self._order = lru_cache(maxsize=1)(self._shuffle)
+        if (count := self._population) < settings.size:
+            raise BergamotError(Errors.B232, size=settings.size, count=count, what=self.what)
 
     @property
-    @abstractmethod
     def steps_per_epoch(self) -> int:
         """Whole batches in one pass over what is drawn from."""
+        return self._population // self.settings.size
 
     @abstractmethod
     def draw(self, step: int) -> Drawn:

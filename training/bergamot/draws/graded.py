@@ -10,23 +10,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from training.bergamot.draws import BatchSettings, Drawn
-from training.bergamot.draws.near_names import NearNameDraws
-from training.bergamot.errors import BergamotError, Errors
+from training.bergamot.draws import Drawn
+from training.bergamot.draws.near_names import NearNameBatches, NearNameDraws
 from training.bergamot.negatives import Exclusions
+from training.errors import BergamotError, Errors
 from training.preprocess.training_set import TrainingSet
 from training.registry import registry
 
 
 @registry.batches("graded.v1")
 @dataclass(frozen=True)
-class GradedBatches(BatchSettings):
-    """What a batch of graded pairs is made of, beside what all kinds have.
+class GradedBatches(NearNameBatches):
+    """What a batch of graded pairs is made of, beside what all kinds with near names have.
 
     size (int): Pairs per batch, over all processes; a few less where no negative is near.
     hierarchical (float): Share of the positives that are a name and an ancestor's.
     near (int): Nearest names of an anchor among which its negative is looked for.
-    refresh (int): Steps between searches for the nearest names; 0 searches once, as the original.
+    refresh (int): 0 searches once, as the original.
     negative_rate (float | None): None takes one step with positives and negatives. A number takes
         two, with the positives and then with their negatives at this share of the learning rate.
     """
@@ -47,14 +47,13 @@ class GradedBatches(BatchSettings):
 class GradedDraws(NearNameDraws):
     """Draw graded pairs, uniformly with replacement, and mine a negative of each one's anchor."""
 
+    what = "pairs"
+    settings: GradedBatches
+
     def __init__(self, settings: GradedBatches, data: TrainingSet, *, seed: int) -> None:
-        super().__init__(data, seed=seed, every=settings.refresh, most=settings.near)
+        super().__init__(settings, data, seed=seed)
         if data.graded_pairs is None:
             raise BergamotError(Errors.B233, path=data.path)
-        if len(data.pairs) < settings.size:
-            count = len(data.pairs)
-            raise BergamotError(Errors.B232, size=settings.size, count=count, what="pairs")
-        self.settings = settings
         self.excluded = Exclusions(
             data, homonyms=settings.exclude_homonyms, relatives=settings.exclude_relatives
         )

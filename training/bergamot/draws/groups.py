@@ -5,29 +5,23 @@ from functools import cached_property
 
 import numpy as np
 
-from training.bergamot.draws import BatchSettings, Drawn
-from training.bergamot.draws.near_names import NearNameDraws
-from training.bergamot.errors import BergamotError, Errors
+from training.bergamot.draws import Drawn
+from training.bergamot.draws.near_names import NearNameBatches, NearNameDraws
 from training.preprocess.training_set import TrainingSet
 from training.registry import registry
 
 
 @registry.batches("groups.v1")
 @dataclass(frozen=True)
-class GroupBatches(BatchSettings):
-    """What a batch of groups is made of, beside what all kinds have.
+class GroupBatches(NearNameBatches):
+    """What a batch of groups is made of, beside what all kinds with near names have.
 
     size (int): Groups per batch, over all processes; each is an anchor with both kinds of names.
-    near (int): Names nearest to the anchor, of any concept.
     synonyms (int): Other names of the anchor's concept, as many as it has at most.
-    refresh (int): Steps between searches for the nearest names, each with the model as it is then;
-        0 searches once. A search takes n² · d multiplications for n names.
     """
 
     size: int = 4
-    near: int = 30
     synonyms: int = 30
-    refresh: int = 1000
 
     def draws(self, data: TrainingSet, *, seed: int, graph: bool) -> "GroupDraws":
         """Return the draws; arguments and errors as in `BatchSettings`."""
@@ -37,18 +31,8 @@ class GroupBatches(BatchSettings):
 class GroupDraws(NearNameDraws):
     """Draw groups: every name of a concept that has pairs is an anchor once an epoch."""
 
-    def __init__(self, settings: GroupBatches, data: TrainingSet, *, seed: int) -> None:
-        super().__init__(data, seed=seed, every=settings.refresh, most=settings.near)
-        self.settings = settings
-        if self._population < settings.size:
-            raise BergamotError(
-                Errors.B232, size=settings.size, count=self._population, what="anchors"
-            )
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Whole batches in one pass over the anchors."""
-        return self._population // self.settings.size
+    what = "anchors"
+    settings: GroupBatches
 
     def draw(self, step: int) -> Drawn:
         """Return the distinct names of a step's groups, each with its concept, in one view."""

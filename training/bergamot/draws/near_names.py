@@ -1,23 +1,34 @@
 """Draws that need lists of near names: of the names of all concepts that are trained on."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from training.bergamot.draws import Draws, trained_concepts
+from training.bergamot.draws import BatchSettings, Draws, trained_concepts
 from training.bergamot.hard_negatives import Search
 from training.preprocess.training_set import TrainingSet
 
 
-class NearNameDraws(Draws):
-    """Draws with a list of near names, and what these names name.
+@dataclass(frozen=True)
+class NearNameBatches(BatchSettings):
+    """What all kinds with near names have.
 
-    every, most (int): As in `Search`.
+    near (int): Names nearest to an anchor, of any concept.
+    refresh (int): Steps between searches for the nearest names, each with the model as it is then;
+        0 searches once. A search takes n² · d multiplications for n names.
     """
 
-    def __init__(self, data: TrainingSet, *, seed: int, every: int, most: int) -> None:
-        super().__init__(data, seed=seed)
-        self.search = Search(every, most, self._searched)
+    near: int = 30
+    refresh: int = 1000
+
+
+class NearNameDraws(Draws):
+    """Draws with a list of near names, and what these names name."""
+
+    def __init__(self, settings: NearNameBatches, data: TrainingSet, *, seed: int) -> None:
+        super().__init__(settings, data, seed=seed)
+        self.search = Search(settings.refresh, settings.near, self._searched)
 
     def near_names(self, names: np.ndarray) -> np.ndarray:
         """Return the names nearest to each of `names` (int (n,)), nearest first, int32 (n, m)."""

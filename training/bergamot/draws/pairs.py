@@ -72,11 +72,11 @@ class PairBatches(BatchSettings):
 class PairDraws(Draws):
     """Draw pairs: every pair once an epoch, and beside each drawn one some of near concepts."""
 
+    what = "pairs"
+    settings: PairBatches
+
     def __init__(self, settings: PairBatches, data: TrainingSet, *, seed: int, graph: bool) -> None:
-        super().__init__(data, seed=seed)
-        if len(data.pairs) < settings.size:
-            raise BergamotError(Errors.T204, size=settings.size, pairs=len(data.pairs))
-        self.settings = settings
+        super().__init__(settings, data, seed=seed)
         self.graph = graph
         self.sampler = NeighbourSampler(
             data.graph_indptr,

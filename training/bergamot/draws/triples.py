@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 
 from training.bergamot.draws import BatchSettings, Drawn, Draws, some_names, trained_concepts
-from training.bergamot.errors import BergamotError, Errors
 from training.bergamot.sampler import rows_of
 from training.preprocess.training_set import TrainingSet
 from training.registry import registry
@@ -36,18 +35,8 @@ class TripleBatches(BatchSettings):
 class TripleDraws(Draws):
     """Draw edges between concepts that are trained on, each once an epoch."""
 
-    def __init__(self, settings: TripleBatches, data: TrainingSet, *, seed: int) -> None:
-        super().__init__(data, seed=seed)
-        self.settings = settings
-        if self._population < settings.size:
-            raise BergamotError(
-                Errors.B232, size=settings.size, count=self._population, what="triples"
-            )
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Whole batches in one pass over the edges."""
-        return self._population // self.settings.size
+    what = "triples"
+    settings: TripleBatches
 
     def draw(self, step: int) -> Drawn:
         """Return names of a step's heads in the first view and of their tails in the second."""

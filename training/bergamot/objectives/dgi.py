@@ -38,10 +38,6 @@ class DgiObjective(Objective):
         nn.init.uniform_(self.discriminator, -bound, bound)
 
     def forward(self, embeddings: Embeddings) -> Tensor:
-        """Return the loss of a batch, a scalar.
-
-        embeddings (Embeddings): What the encoders made of the batch.
-        """
         assert embeddings.graph is not None
         assert embeddings.corrupted is not None
         corrupted = embeddings.corrupted(self.corruption)

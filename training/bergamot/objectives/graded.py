@@ -13,10 +13,6 @@ class GradedObjective(Objective):
     needs = "targets"
 
     def forward(self, embeddings: Embeddings) -> Tensor:
-        """Return the loss of a batch, a scalar.
-
-        embeddings (Embeddings): What the encoders made of the batch.
-        """
         assert embeddings.targets is not None
         first, second = embeddings.text.float()
         cosines = functional.cosine_similarity(first, second)

@@ -24,10 +24,6 @@ class IntermodalObjective(Objective):
         self.alignment = alignment
 
     def forward(self, embeddings: Embeddings) -> Tensor:
-        """Return the loss of a batch, a scalar.
-
-        embeddings (Embeddings): What the encoders made of the batch.
-        """
         assert embeddings.graph is not None
         views = zip(embeddings.labels, embeddings.text, embeddings.graph, strict=True)
         losses = [self._view(embeddings, *view) for view in views]

@@ -17,10 +17,6 @@ class NodeObjective(Objective):
         self.loss = loss
 
     def forward(self, embeddings: Embeddings) -> Tensor:
-        """Return the loss of a batch, a scalar.
-
-        embeddings (Embeddings): What the encoders made of the batch.
-        """
         assert embeddings.graph is not None
         labels = embeddings.labels.flatten()
         return self.loss(embeddings.graph.flatten(0, 1), labels, embeddings.excluded(labels))

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.bergamot.errors import BergamotError, Errors
 from training.bergamot.losses import MinedLoss
 from training.bergamot.objectives import Embeddings, MakeObjective, Objective
+from training.errors import BergamotError, Errors
 from training.registry import registry
 
 Relation = Literal["bilinear", "diagonal", "transe"]

@@ -15,10 +15,6 @@ class TextObjective(Objective):
         self.loss = loss
 
     def forward(self, embeddings: Embeddings) -> Tensor:
-        """Return the loss of a batch, a scalar.
-
-        embeddings (Embeddings): What the encoders made of the batch.
-        """
         labels = embeddings.labels.flatten()
         return self.loss(embeddings.text.flatten(0, 1), labels, embeddings.excluded(labels))
 

@@ -15,11 +15,10 @@ from training.evaluate.report.charts import key, scatter
 CONCEPTS = 24
 _MOST_NAMES = 15
 _COMPONENTS = 50
+_SEED = 0
 
 
-def choose_names(
-    dictionary: Dictionary, *, concepts: int = CONCEPTS, seed: int = 0
-) -> dict[str, list[str]]:
+def choose_names(dictionary: Dictionary, *, concepts: int = CONCEPTS) -> dict[str, list[str]]:
     """Return names of random concepts: of those with most names of their own, at most 15.
 
     Concepts are drawn from the tenth (at least `concepts`) with most names that name nothing else.
@@ -31,22 +30,22 @@ def choose_names(
     several = {concept: names for concept, names in own.items() if len(names) > 1}
     ranked = sorted(several, key=lambda concept: (-min(len(own[concept]), _MOST_NAMES), concept))
     pool = ranked[: max(concepts, len(ranked) // 10)]
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(_SEED)
     chosen = sorted(rng.choice(pool, min(concepts, len(pool)), replace=False).tolist())
     return {
         concept: sorted(rng.permutation(own[concept])[:_MOST_NAMES].tolist()) for concept in chosen
     }
 
 
-def plane(vectors: np.ndarray, *, seed: int = 0) -> np.ndarray:
+def plane(vectors: np.ndarray) -> np.ndarray:
     """Return t-SNE of principal components, float (n, 2)."""
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
 
     components = min(_COMPONENTS, *vectors.shape)
-    reduced = PCA(components, random_state=seed).fit_transform(vectors)
+    reduced = PCA(components, random_state=_SEED).fit_transform(vectors)
     perplexity = min(30.0, (len(vectors) - 1) / 3)
-    return TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(reduced)
+    return TSNE(perplexity=perplexity, init="pca", random_state=_SEED).fit_transform(reduced)
 
 
 def concept_names(
