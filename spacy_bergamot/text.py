@@ -105,6 +105,14 @@ def unbroken(text: str) -> str:
     return "".join([*parts, text[behind:]])
 
 
+def comma_separated(text: str) -> tuple[str, ...]:
+    """Return the parts of an option such as ENG,SPA, without blank ones.
+
+    text (str): As it is given.
+    """
+    return tuple(filter(None, (part.strip() for part in text.split(","))))
+
+
 def has_letters(name: str) -> bool:
     """Tell whether a name has a letter or a digit in any script; others name nothing.
 

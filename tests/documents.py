@@ -13,6 +13,7 @@ NOT_RUN = "<!-- not run: "
 
 _BLOCK = re.compile(r"^([^\n]*)\n+```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+_FILE = re.compile(r"`([\w-]+\.\w+)`[^`]*:$")
 _INLINE = re.compile(r"`(python -m [^`]+|spacy project [^`]+)`")
 
 
@@ -53,6 +54,24 @@ def commands(path: Path) -> Iterator[tuple[list[str], bool]]:
                 yield _words(rest), True
     for text in _INLINE.findall(path.read_text("utf8")):
         yield _words(text.removeprefix("python -m ")), False
+
+
+def runs(path: Path) -> Iterator[list[str]]:
+    """Yield the words of the commands of a page that are run as they stand there."""
+    for before, text in blocks(path, "bash"):
+        if not before.startswith(NOT_RUN):
+            for line in text.splitlines():
+                if line.startswith("python -m "):
+                    yield _words(line.removeprefix("python -m "))
+
+
+def files(path: Path) -> dict[str, str]:
+    """Return the files whose text a page shows, behind a line that ends by their name."""
+    found = {}
+    for before, text in blocks(path, "json", "text"):
+        if name := _FILE.search(before):
+            found[name[1]] = text
+    return found
 
 
 def _words(line: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,8 +10,18 @@ import spacy
 
 from benchmarks.annotate_killed import checksums, watched
 from spacy_bergamot.pipeline.build import build_pipeline
-from tests.benchmark_figures import ROOT, figures
+from tests.benchmark_figures import figures, figures_alone
+from tests.processes import ROOT, run
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
+
+
+@pytest.fixture(scope="module")
+def training_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Preprocess the sample."""
+    corpus = tmp_path_factory.mktemp("corpus")
+    done = run("training", "preprocess", ROOT / "assets/sample/META", corpus)
+    assert done.returncode == 0, done.stderr
+    return corpus / "train"
 
 
 def test_the_sampler_makes_batches_of_the_config_and_compares_them_with_a_step():
@@ -27,13 +36,10 @@ def test_the_sampler_makes_batches_of_the_config_and_compares_them_with_a_step()
     assert found["sampler_share"] == round(found["sampler_ms"] / 50, 4)
 
 
-def test_gradients_of_the_objectives_at_two_steps(tmp_path: Path):
-    release, corpus = ROOT / "assets/sample/META", tmp_path / "corpus"
-    preprocess = [sys.executable, "-m", "training", "preprocess", release, corpus]
-    subprocess.run(preprocess, cwd=ROOT, check=True, capture_output=True)
+def test_gradients_of_the_objectives_at_two_steps(training_set: Path):
     small = ["text_encoder.hidden=16", "text_encoder.layers=1", "text_encoder.heads=2"]
     found = figures(
-        "benchmarks.gradients", "configs/train/tiny.cfg", corpus / "train", *small,
+        "benchmarks.gradients", "configs/train/tiny.cfg", training_set, *small,
         "objectives.dgi.weight=0.5", "--steps", "0", "2", "--batches", "1",
     )  # fmt: skip
     assert list(found) == ["0", "2"]
@@ -46,13 +52,10 @@ def test_gradients_of_the_objectives_at_two_steps(tmp_path: Path):
     assert found["0"]["text"]["loss"] != found["2"]["text"]["loss"]
 
 
-def test_word_embeddings_trained_in_three_ways(tmp_path: Path):
-    release, corpus = ROOT / "assets/sample/META", tmp_path / "corpus"
-    preprocess = [sys.executable, "-m", "training", "preprocess", release, corpus]
-    subprocess.run(preprocess, cwd=ROOT, check=True, capture_output=True)
+def test_word_embeddings_trained_in_three_ways(training_set: Path):
     small = ["text_encoder.hidden=16", "text_encoder.layers=1", "text_encoder.heads=2"]
     config = "configs/train/tiny.cfg"
-    found = figures("benchmarks.word_embeddings", config, corpus / "train", *small, "--steps", "1")
+    found = figures("benchmarks.word_embeddings", config, training_set, *small, "--steps", "1")
     assert list(found) == ["trained", "rows", "frozen"]
     assert all(value > 0 for way in found.values() for value in way.values())
 
@@ -126,7 +129,7 @@ def test_memory_stands_still_while_names_are_ever_new(tmp_path: Path):
     build_pipeline(lm=lm, concepts=concepts, lang="en", engine="exact").to_disk(
         tmp_path / "pipeline"
     )
-    found = figures("benchmarks.memory", tmp_path / "pipeline", "--names", "8000")
+    found = figures_alone("benchmarks.memory", tmp_path / "pipeline", "--names", "8000")
     assert found["encode_names_per_s"] > 0
     assert found["pipe_names_per_s"] > 0
     assert found["encode_mib"] <= 50

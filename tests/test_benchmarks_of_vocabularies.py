@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from spacy_bergamot.kb_import.build import table_of
-from tests.benchmark_figures import ROOT, figures
+from tests.benchmark_figures import figures
+from tests.processes import ROOT
 from tests.spacy_bergamot.conftest import write_lm
 
 

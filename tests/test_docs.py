@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 import typer
 import yaml
+from typer.testing import CliRunner
 
 import spacy_bergamot
-from tests.documents import NOT_RUN, PAGES, ROOT, anchors, blocks, commands, links
+from spacy_bergamot.cli import bergamot
+from tests.documents import NOT_RUN, PAGES, ROOT, anchors, blocks, commands, files, links, runs
+from training.__main__ import app as training_app
 from website.pictures import NOTES, PICTURES
 from website.reference import PAGES as REFERENCE
 from website.reference import described_arguments
@@ -69,11 +72,8 @@ def known() -> dict[str, Any]:
     """Return the commands of `python -m spacy` and `python -m training`."""
     from spacy.cli import app as spacy_app
 
-    from spacy_bergamot.cli import bergamot  # noqa: F401
-    from training.__main__ import app
-
     get: Any = typer.main.get_command
-    return {"spacy": get(spacy_app), "training": get(app)}
+    return {"spacy": get(spacy_app), "training": get(training_app)}
 
 
 def complaint(command: Any, words: list[str], whole: bool) -> str:
@@ -177,6 +177,23 @@ def test_code_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         code = compile(text, name_of(path), "exec")
         if not before.startswith(NOT_RUN) and importable(text):
             exec(code, namespace)
+
+
+@pytest.mark.parametrize("name", ["align", "filters", "thresholds", "update"])
+def test_what_a_page_says_is_run_in_an_empty_folder(
+    name: str, sample_package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = DOCS / f"howto/{name}.md"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "assets").symlink_to(ROOT / "assets")  # "in a checkout"
+    for file, text in files(path).items():
+        (tmp_path / file).write_text(text, "utf8")
+    found = [*runs(path)]
+    assert found
+    for words in found:
+        app = training_app if words[0] == "training" else bergamot
+        result = CliRunner().invoke(app, words[1 if words[0] == "training" else 2 :])
+        assert result.exit_code == 0, (words, result.output)
 
 
 @pytest.mark.usefixtures("sample_package")

@@ -12,7 +12,6 @@ from website.__main__ import main
 from website.screenshots import Missing, Shot, browser, service, taken
 
 PAGE = "<!DOCTYPE html><body style='margin:0'><div style='height:700px'>Fieber</div>"
-LATER = PAGE + "<script>setTimeout(() => document.body.append('x'), 200)</script>"
 
 
 def size(png: bytes) -> tuple[int, int]:

@@ -126,7 +126,7 @@ class Job:
         RAISES (BergamotError): B046, B101, B102, B170, B040 or B174.
         """
         begun = Plan.read(store)
-        made = {one.name: annotate.schema(one.schema, name=one.name) for one in inputs}
+        made = {one.name: annotate.schema(_given(one.schema), name=one.name) for one in inputs}
         first, *others = [one for one in inputs if one.rows] or inputs[:1]
         for one in others:
             for field in made[one.name]:
@@ -240,6 +240,11 @@ class Job:
         made = made.replace_schema_metadata({_FACTS: json.dumps(facts)})
         with self.store.writing(work.unit.name) as path:
             pq.write_table(made, path, compression="zstd")
+
+
+def _given(schema: pa.Schema) -> pa.Schema:
+    """Return the columns that somebody gave: what could not be read is told by one of ours."""
+    return pa.schema([field for field in schema if field.name != PROBLEM])
 
 
 def _merged(before: pa.Table, again: pa.Table) -> pa.Table:

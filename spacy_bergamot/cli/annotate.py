@@ -25,6 +25,7 @@ from spacy_bergamot.cli.app import (
     explained,
 )
 from spacy_bergamot.storage.preflight import cores
+from spacy_bergamot.text import comma_separated
 
 _ID = "id"
 
@@ -115,7 +116,7 @@ def annotate_cli(
             return
         inputs = inputs_at(source, kind=kind, text_column=text_column, lines=lines)
         ids = id_column or (_ID if _ID in inputs[0].schema.names else None)
-        columns = dict.fromkeys([*([ids] if ids else ()), *filter(None, keep.split(","))])
+        columns = dict.fromkeys([*([ids] if ids else ()), *comma_separated(keep)])
         file = str(code) if code is not None else None
         annotate = AnnotateBatches(
             pipeline, text_column, language_column, (*columns,), candidates, device, file

@@ -14,7 +14,7 @@ from spacy_bergamot.pipeline.dictionaries import dictionaries_beside
 from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
 from spacy_bergamot.storage.manifest import differences
-from spacy_bergamot.text import normalize
+from spacy_bergamot.text import comma_separated, normalize
 
 
 @bergamot.command("explain")
@@ -36,7 +36,7 @@ def explain_cli(
     with explained():
         linker, _ = linker_of(load_pipeline(pipeline))
         if lang:
-            linker = _of_languages(linker, tuple(map(lat, lang.split(","))))
+            linker = _of_languages(linker, tuple(map(lat, comma_separated(lang))))
         found = linker.explain(mention, label, context=context)
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False, indent=1))

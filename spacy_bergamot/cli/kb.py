@@ -8,7 +8,7 @@ import typer
 
 from spacy_bergamot.cli.app import bergamot, explained
 from spacy_bergamot.cli.results import prepare_folder
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.errors import importing
 
 
 @bergamot.command("kb")
@@ -32,10 +32,6 @@ def kb_cli(
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     with explained():
         prepare_folder(output)
-        try:
+        with importing("Reading a knowledge base", packages='"spacy_bergamot[kb]"'):
             from spacy_bergamot.kb_import.build import table_of
-        except ImportError as reason:
-            extra = '"spacy_bergamot[kb]"'
-            facts = {"step": "Reading a knowledge base", "packages": extra, "reason": reason}
-            raise BergamotError(Errors.B109, **facts) from None
         typer.echo(table_of(sources, output, languages=languages, vocabularies=vocabularies))

@@ -13,6 +13,7 @@ from spacy_bergamot.cli.results import prepare_folder
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.changes import ChangeError
 from spacy_bergamot.inputs import parsed
+from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.pipeline.build import build_pipeline
 from spacy_bergamot.pipeline.held_out import answers
 from spacy_bergamot.pipeline.pipeline_files import list_files
@@ -170,15 +171,15 @@ def calibrate_cli(
         if held_out:
             made = answers(linker, read_names(gold))
             report = linker.calibrate_on(
-                made.candidates, made.golds, languages=made.languages, precision=precision
+                made.candidates, made.golds, mentions=made.mentions, precision=precision
             )
         elif gold.is_dir() or gold.suffix == ".txt":
-            mentions = read_names(gold)
-            docs = [as_mention(nlp, name.text, linker.settings.spans_key) for name in mentions]
+            names = read_names(gold)
+            docs = [as_mention(nlp, name.text, linker.settings.spans_key) for name in names]
             found = [of[0] if of else [] for of in linker.predict(docs)]
-            golds = [name.concepts for name in mentions]
-            languages = [name.language for name in mentions]
-            report = linker.calibrate_on(found, golds, languages=languages, precision=precision)
+            golds = [name.concepts for name in names]
+            mentions = [Mention.alone(name.text, name.language) for name in names]
+            report = linker.calibrate_on(found, golds, mentions=mentions, precision=precision)
         else:
             report = linker.calibrate(read_examples(gold, nlp), precision=precision)
         chosen = _threshold(report, precision)
@@ -190,9 +191,13 @@ def calibrate_cli(
     typer.echo(f"{report['linked']} of {report['mentions']} mentions have candidates")
     for key in ("accuracy", "ece_of_scores", "ece", "brier"):
         typer.echo(f"{key:16} {report[key]:.4f}")
-    typer.echo(f"{'':16} {'linked':>8} {'accuracy':>8} {'ece':>8}")
+    typer.echo(f"{'':20} {'linked':>8} {'accuracy':>8} {'ece':>8}")
     for key, row in report["levels"].items():
-        typer.echo(f"{key:16} {row['linked']:>8} {row['accuracy']:>8.3f} {row['ece']:>8.3f}")
+        group, bar, relation = key.partition("|")
+        if bar and not relation:
+            continue  # of no known language: the row of the group has them
+        name = (group or "no group") + (f", {relation} language" if relation else "")
+        typer.echo(f"{name:20} {row['linked']:>8} {row['accuracy']:>8.3f} {row['ece']:>8.3f}")
     for wanted, row in report["thresholds"].items():
         text = "is not reached"
         if row:
@@ -215,7 +220,14 @@ def _threshold(report: dict[str, Any], precision: float | None) -> dict[str, flo
         return dict(report["best"])
     found = report["thresholds"][f"{precision:g}"]
     if found is None:
-        raise BergamotError(Errors.B056, precision=precision)
+        most = report["most_precise"]
+        raise BergamotError(
+            Errors.B056,
+            precision=precision,
+            highest=most["precision"],
+            probability=most["probability"],
+            linked=most["linked"],
+        )
     return dict(found)
 
 

@@ -17,7 +17,7 @@ from spacy_bergamot.cli.listening import (
     listen_and_serve,
     loaded,
 )
-from spacy_bergamot.serve.errors import BergamotError, Errors
+from spacy_bergamot.errors import importing
 
 if TYPE_CHECKING:
     from spacy_bergamot.serve.gate import Gate
@@ -44,14 +44,10 @@ def mcp_cli(
     Nothing of a text is logged or kept. Needs the extra `mcp`: pip install "spacy_bergamot[mcp]"
     """
     with explained():
-        try:
+        with importing("The MCP server", packages='"spacy_bergamot[mcp]"'):
             from spacy_bergamot.serve.front import Front
             from spacy_bergamot.serve.limits import Limits
             from spacy_bergamot.serve.mcp_server import make_app, make_server, quiet, run
-        except ImportError as reason:
-            raise BergamotError(
-                Errors.B109, step="The MCP server", packages='"spacy_bergamot[mcp]"', reason=reason
-            ) from None
         quiet()
         if not http:
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")

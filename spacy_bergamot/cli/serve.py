@@ -15,7 +15,7 @@ from spacy_bergamot.cli.listening import (
     listen_and_serve,
     loaded,
 )
-from spacy_bergamot.serve.errors import BergamotError, Errors
+from spacy_bergamot.errors import importing
 
 if TYPE_CHECKING:
     from spacy_bergamot.serve.gate import Gate
@@ -53,13 +53,9 @@ def serve_cli(
     the extra `serve`: pip install "spacy_bergamot[serve]"
     """
     with explained():
-        try:
+        with importing("The service", packages='"spacy_bergamot[serve]"'):
             from spacy_bergamot.serve.app import create_app
             from spacy_bergamot.serve.limits import Limits
-        except ImportError as reason:
-            raise BergamotError(
-                Errors.B109, step="The service", packages='"spacy_bergamot[serve]"', reason=reason
-            ) from None
         limits = Limits(max_body, max_characters, max_documents, max_waiting, timeout)
 
         def make(keys: list[str], hosts: list[str]) -> "Gate":

@@ -13,11 +13,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from spacy_bergamot.encoder.lm_folder import check_folder, open_model, verify_files
+from spacy_bergamot.encoder.lm_folder import (
+    LM_KIND,
+    LM_VERSION,
+    check_folder,
+    open_model,
+    verify_files,
+)
 from spacy_bergamot.encoder.padded import embed_padded, length_batches
 from spacy_bergamot.encoder.settings import EncoderSettings
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.storage.files import sha256
+from spacy_bergamot.storage.manifest import write_manifest
 from spacy_bergamot.text import normalize
 
 if TYPE_CHECKING:
@@ -248,6 +255,17 @@ def fingerprint(folder: Path | str) -> str:
     for path in files + sorted(folder.glob("model*.safetensors")):
         digest.update(f"{path.name}:{sha256(path)}\n".encode())
     return digest.hexdigest()
+
+
+def write_lm_manifest(folder: Path, **facts: Any) -> str:
+    """Write the manifest of a language model that is whole, and return its fingerprint.
+
+    folder (Path): Of the language model.
+    facts (Any): More for the manifest.
+    """
+    mark = fingerprint(folder)
+    write_manifest(folder, kind=LM_KIND, version=LM_VERSION, fingerprint=mark, **facts)
+    return mark
 
 
 def _progress_bar(total: int, *, shown: bool) -> Any:

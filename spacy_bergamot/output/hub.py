@@ -10,8 +10,8 @@ import srsly
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
+from spacy_bergamot.errors import BergamotError, Errors, importing
 from spacy_bergamot.languages import LANGUAGES
-from spacy_bergamot.output.errors import BergamotError, Errors
 from spacy_bergamot.pipeline.pipeline_files import changed_files, list_files
 from spacy_bergamot.storage.files import MANIFEST, atomic_folder
 
@@ -89,12 +89,8 @@ def upload(folder: Path, repo: str, *, tag: str, public: bool) -> str:
     tag (str): Of this version. public (bool): Whether a new repository is for everyone to read.
     RAISES (BergamotError): B109 without huggingface_hub, B223 if the hub refuses.
     """
-    try:
+    with importing("Publishing", packages='"spacy_bergamot[hub]"'):
         from huggingface_hub import HfApi
-    except ImportError as reason:
-        raise BergamotError(
-            Errors.B109, step="Publishing", packages='"spacy_bergamot[hub]"', reason=reason
-        ) from None
     hub = HfApi()
     try:
         address = hub.create_repo(repo, private=not public, exist_ok=True)

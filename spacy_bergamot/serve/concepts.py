@@ -26,7 +26,7 @@ def concept(vocabulary: Vocabulary, concept_id: str) -> dict[str, Any]:
         if row["source"] not in sources:
             sources.append(row["source"])
     children = kb.children(concept_id)
-    types = [{"id": one, "name": vocabulary.type_names.get(one, one)} for one in found.types]
+    types = [{"id": one, "name": vocabulary.type_name(one)} for one in found.types]
     return {
         "id": found.concept_id,
         "name": found.canonical_name,

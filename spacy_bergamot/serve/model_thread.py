@@ -14,6 +14,9 @@ from typing import Any
 Run = Callable[[Any, Sequence[Any]], list[Any]]
 """What processes items of one kind together."""
 
+_MOST = 64, 100_000
+"""Documents and characters that one batch has, unless a single task has more."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -30,12 +33,10 @@ class ModelThread:
 
     run (Run): Gets a kind and items, and returns an answer for each. If it fails, it is called
         again with one item at a time; the exception is then the answer of the one that fails.
-    documents, characters (int): The most that one batch has, unless a single task has more.
     """
 
-    def __init__(self, run: Run, *, documents: int = 64, characters: int = 100_000) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
-        self._most = documents, characters
         self._waiting: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="bergamot-model", daemon=True)
         self._thread.start()
@@ -49,10 +50,6 @@ class ModelThread:
         task = Task(kind, items, size)
         self._waiting.put(task)
         return task.answer
-
-    def waiting(self) -> int:
-        """Return how many tasks wait, about."""
-        return self._waiting.qsize()
 
     def close(self) -> None:
         """Wait until all that was submitted is done."""
@@ -76,7 +73,7 @@ class ModelThread:
         """Return the tasks that wait, as many as fit, and whether others may follow."""
         task = self._waiting.get()
         tasks: list[Task] = []
-        documents, characters = self._most
+        documents, characters = _MOST
         while task is not None:
             tasks.append(task)
             documents, characters = documents - len(task.items), characters - task.size

@@ -199,7 +199,7 @@ def _candidates(front: Front, entity: Mapping[str, Any]) -> list[dict[str, Any]]
             "id": one["concept_id"],
             "name": one["name"],
             "description": f"{one['alias']} ({one['language']})",
-            "type": [{"id": tui, "name": offers.type_name(front, tui)} for tui in one["types"]],
+            "type": [{"id": tui, "name": front.vocabulary.type_name(tui)} for tui in one["types"]],
             "score": round(100 * one.get("probability", max(one["score"], 0)), 2),
             "match": one["concept_id"] == linked,
             "features": [{"id": key, "value": value} for key, value in one["scores"].items()],

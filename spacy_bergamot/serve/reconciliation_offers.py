@@ -58,7 +58,7 @@ def types(front: Front) -> dict[str, str]:
     """
     vocabulary = front.vocabulary
     groups = {one: _group_name(one) for one in vocabulary.groups}
-    return groups | {one: type_name(front, one) for one in vocabulary.types}
+    return groups | {one: vocabulary.type_name(one) for one in vocabulary.types}
 
 
 def properties(front: Front) -> dict[str, str]:
@@ -72,11 +72,3 @@ def properties(front: Front) -> dict[str, str]:
 
 def _group_name(group: str) -> str:
     return GROUP_NAMES.get(group, group)
-
-
-def type_name(front: Front, tui: str) -> str:
-    """Return the name of a semantic type.
-
-    front (Front): The pipeline. tui (str): Of the type.
-    """
-    return front.vocabulary.type_names.get(tui, tui)

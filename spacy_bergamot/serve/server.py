@@ -6,7 +6,7 @@ from pathlib import Path
 
 import uvicorn
 
-from spacy_bergamot.serve.errors import BergamotError, Errors
+from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.serve.gate import Gate
 
 _BACKLOG = 512

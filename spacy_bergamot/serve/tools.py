@@ -104,8 +104,8 @@ TOOLS = {
 
 def _named(one: Mapping[str, Any], front: Front, key: str = "id") -> dict[str, Any]:
     """Return a concept's id, name and the names of its types."""
-    types = [front.vocabulary.type_names.get(tui, tui) for tui in one["types"]]
-    return {"id": one[key], "name": one["name"], "types": types}
+    types = map(front.vocabulary.type_name, one["types"])
+    return {"id": one[key], "name": one["name"], "types": list(types)}
 
 
 def _mention(entity: Mapping[str, Any], front: Front, *, in_text: bool) -> tb.Mention:

@@ -31,6 +31,13 @@ class Vocabulary:
         """Names of the semantic types."""
         return {one.tui: one.name for one in semantic_types()}
 
+    def type_name(self, tui: str) -> str:
+        """Return the name of a semantic type, or its TUI where it has none.
+
+        tui (str): Of the type.
+        """
+        return self.type_names.get(tui, tui)
+
     @cached_property
     def code_sources(self) -> list[str]:
         """Vocabularies that concepts have codes in, the most frequent first."""

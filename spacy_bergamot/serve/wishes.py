@@ -1,6 +1,5 @@
 """A pipeline with other settings for one request, over the same files in memory."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from spacy.tokens import Doc
 
 from spacy_bergamot.languages import lat
 from spacy_bergamot.linking.filters import CandidateFilter
+from spacy_bergamot.linking.recent import Recent
 from spacy_bergamot.mentions.component import BergamotMentions
 from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.pipeline.pipelines import linker_of
@@ -85,17 +85,14 @@ class Wishes:
     def __init__(self, nlp: Language) -> None:
         self.nlp = nlp
         self.linker, _ = linker_of(nlp)
-        self._kept: OrderedDict[Wish, Served] = OrderedDict()
+        self._kept: Recent[Wish, Served] = Recent(_KEPT)
 
     def __getitem__(self, wish: Wish) -> Served:
         if wish == Wish():
             return Served([component for _, component in self.nlp.pipeline], self.linker)
-        if wish not in self._kept:
-            self._kept[wish] = self._made(wish)
-        self._kept.move_to_end(wish)
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
-        return self._kept[wish]
+        found = self._kept.known([wish]).get(wish) or self._made(wish)
+        self._kept.keep({wish: found})
+        return found
 
     def _made(self, wish: Wish) -> Served:
         settings = self.linker.settings

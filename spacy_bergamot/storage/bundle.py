@@ -47,11 +47,16 @@ class FileBundle:
         RETURNS (dict[str, bytes]): Bytes by path relative to the folder.
         RAISES (BergamotError): B034 beyond 4 GiB.
         """
-        files = [file for file in sorted(self.path.rglob("*")) if file.is_file()]
-        size = sum(file.stat().st_size for file in files)
+        size = sum(file.stat().st_size for file in self._files())
         if size > _MSGPACK_LIMIT:
             raise BergamotError(Errors.B034, name=name, size=size, limit=_MSGPACK_LIMIT)
-        return {file.relative_to(self.path).as_posix(): file.read_bytes() for file in files}
+        return self._content()
+
+    def __reduce__(self) -> tuple:
+        """Pickle the path, or the bytes of the files where the bundle owns them."""
+        if self.owner is None:
+            return FileBundle, (self.path,)
+        return FileBundle.from_bytes, (self._content(),)
 
     def copy_to(self, path: Path) -> None:
         """Copy the files, whole or not at all; copying onto themselves is safe.
@@ -60,3 +65,9 @@ class FileBundle:
         """
         with atomic_folder(path) as folder:
             shutil.copytree(self.path, folder, dirs_exist_ok=True)
+
+    def _files(self) -> list[Path]:
+        return [file for file in sorted(self.path.rglob("*")) if file.is_file()]
+
+    def _content(self) -> dict[str, bytes]:
+        return {file.relative_to(self.path).as_posix(): file.read_bytes() for file in self._files()}

@@ -76,11 +76,7 @@ class BundlePipe(Pipe, ABC):
         return self.set_files(bundle)
 
     def __reduce__(self) -> tuple:
-        """Pickle the files' path, or their bytes where the component owns them."""
-        saved: Any = self.bundle
-        if saved is not None:
-            saved = saved.path if saved.owner is None else saved.to_bytes(name=self.name)
-        return _unpickle, (type(self), self.vocab, self.name, vars(self.settings), saved)
+        return _unpickle, (type(self), self.vocab, self.name, vars(self.settings), self.bundle)
 
     def _saved(self) -> FileBundle:
         if self.bundle is None:
@@ -89,11 +85,9 @@ class BundlePipe(Pipe, ABC):
 
 
 def _unpickle(
-    kind: type[Any], vocab: Vocab, name: str, settings: dict[str, Any], saved: Any
+    kind: type[Any], vocab: Vocab, name: str, settings: dict[str, Any], bundle: FileBundle | None
 ) -> Any:
     pipe = kind(vocab, name, **settings)
-    if saved is not None:
-        pipe.set_files(
-            FileBundle(saved) if isinstance(saved, Path) else FileBundle.from_bytes(saved)
-        )
+    if bundle is not None:
+        pipe.set_files(bundle)
     return pipe

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_bergamot.text import broken_character, has_letters, normalize, unbroken, unify
+from spacy_bergamot.text import (
+    broken_character,
+    comma_separated,
+    has_letters,
+    normalize,
+    unbroken,
+    unify,
+)
 
 
 @given(st.text())
@@ -81,3 +88,8 @@ def test_what_a_file_can_hold_is_not_broken(name: str):
 )
 def test_words_are_whole_that_lines_break(text: str, expected: str):
     assert unbroken(text) == expected
+
+
+def test_options_are_separated_by_commas_and_blanks_count_for_nothing():
+    assert comma_separated(" ENG, SPA,,") == ("ENG", "SPA")
+    assert comma_separated("") == ()

@@ -10,11 +10,11 @@ from typing import Any
 
 import catalogue
 
+from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.engines.common import Engine, Vectors
 from spacy_bergamot.index.engines.exact import ExactEngine
 from spacy_bergamot.index.engines.nmslib import NmslibEngine
 from spacy_bergamot.index.engines.usearch import UsearchEngine
-from spacy_bergamot.index.errors import BergamotError, Errors
 
 __all__ = [
     "ENGINES",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from spacy_bergamot.index.errors import BergamotError, Errors
+from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.storage.preflight import announce, cores
 
 _FACTS = "engine.json"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from spacy_bergamot.errors import importing
 from spacy_bergamot.index.engines.common import (
     Engine,
     Vectors,
@@ -26,7 +27,6 @@ from spacy_bergamot.index.engines.common import (
     shape_of,
     write_facts,
 )
-from spacy_bergamot.index.errors import BergamotError, Errors
 from spacy_bergamot.storage.files import atomic_file, mapped_array
 from spacy_bergamot.storage.preflight import cores
 
@@ -207,10 +207,6 @@ def _threads(count: int) -> Iterator[None]:
 
 def import_faiss() -> Any:
     """Return the module `faiss`. RAISES (BergamotError): B109 if it is missing."""
-    try:
+    with importing("The engine 'faiss'", packages="faiss-cpu"):
         import faiss
-    except ImportError as reason:
-        raise BergamotError(
-            Errors.B109, step="The engine 'faiss'", reason=reason, packages="faiss-cpu"
-        ) from None
     return faiss

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spacy_bergamot.errors import BergamotError, Errors, importing
 from spacy_bergamot.index.engines.common import (
     Engine,
     Vectors,
@@ -18,7 +19,6 @@ from spacy_bergamot.index.engines.common import (
     shape_of,
     write_facts,
 )
-from spacy_bergamot.index.errors import BergamotError, Errors
 
 _GRAPH = "hnsw.usearch"
 _USEARCH_BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
@@ -165,10 +165,6 @@ def to_8_bits(vectors: np.ndarray) -> np.ndarray:
 
 def import_usearch() -> Any:
     """Return the module `usearch.index`. RAISES (BergamotError): B109 if it is missing."""
-    try:
+    with importing("The engine 'usearch'", packages="usearch"):
         import usearch.index
-    except ImportError as reason:
-        raise BergamotError(
-            Errors.B109, step="The engine 'usearch'", reason=reason, packages="usearch"
-        ) from None
     return usearch.index

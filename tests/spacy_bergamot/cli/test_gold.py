@@ -23,8 +23,8 @@ def test_names_of_a_file_are_in_the_language_that_it_is_called(make_nlp, tmp_pat
     arguments = ["calibrate", tmp_path / "p", tmp_path / "gold", tmp_path / "out"]
     result = CliRunner().invoke(bergamot, [*map(str, arguments)])
     assert result.exit_code == 0, result.output
-    assert "DISO|same" in result.output
-    assert "DISO|other" in result.output
+    assert "DISO, same language" in result.output
+    assert "DISO, other language" in result.output
 
 
 @pytest.mark.parametrize("form", ["spacy", "jsonl", "txt"])
@@ -55,11 +55,25 @@ def test_the_command_calibrates_and_sets_the_threshold(make_nlp, tmp_path, form)
     assert loaded.get_pipe("bergamot_linker").settings.min_probability == least
     assert "levels" in report
     result = CliRunner().invoke(bergamot, arguments)
-    assert "DISO|" in result.output
+    assert "DISO " in result.output
+    assert "DISO|" not in result.output
     gold.write_bytes(b"nonsense\n")
     result = CliRunner().invoke(bergamot, arguments)
     assert result.exit_code == 1
     assert any(code in result.output for code in ("B002", "B057", "B057"))
+
+
+def test_a_precision_that_is_not_reached_says_which_is(make_nlp, tmp_path):
+    nlp = make_nlp(mentions=False, generator=ensemble(combine="mean"))
+    nlp.to_disk(tmp_path / "p")
+    docs = [example.reference for example in golds(nlp)]
+    lines = [f"{concept}||{doc.text}\n" for doc in docs for concept in (doc.ents[0].kb_id_, "C99")]
+    (tmp_path / "gold.txt").write_text("".join(lines), "utf8")
+    arguments = ["calibrate", tmp_path / "p", tmp_path / "gold.txt", tmp_path / "out"]
+    result = CliRunner().invoke(bergamot, [*map(str, arguments), "--precision", "0.9"])
+    assert result.exit_code == 1
+    assert "The highest is 0.500, from probability" in " ".join(result.output.split())
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,4 @@
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,8 +13,8 @@ from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.vector_store import Plan, fill, is_whole, open_store, plan_of, shard_path
+from tests.processes import ROOT, run
 
-ROOT = Path(__file__).parents[3]
 STRINGS = pa.array([f"sign {n} of {'pain ' * (n % 7)}" for n in range(95)], pa.large_string())
 
 
@@ -97,9 +96,8 @@ def test_half_as_large_on_disk_and_nearly_the_same(encoder, tmp_path):
 
 
 def test_an_index_takes_vectors_that_are_there(concepts, lm, encoder, tmp_path, monkeypatch):
-    command = [sys.executable, "-m", "training", "encode", str(concepts), str(lm)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([*command, str(tmp_path / "v")], cwd=ROOT, env=environment, check=True)
+    done = run("training", "encode", concepts, lm, tmp_path / "v")
+    assert done.returncode == 0, done.stderr
     monkeypatch.setattr(TextEncoder, "encode_in_pieces", None)
     mark = fingerprint(lm)
     AliasIndex.build(tmp_path / "i", concepts, encoder, lm_fingerprint=mark, vectors=tmp_path / "v")

@@ -14,7 +14,6 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-URI = Field(pattern=r"^\S+:\S+$")
 STRING = Field(min_length=1)
 
 

@@ -1,8 +1,8 @@
 """The command: start, end, be killed, start again; and what it refuses."""
 
+import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -13,43 +13,36 @@ import requests
 from typer.testing import CliRunner
 
 from spacy_bergamot.cli import bergamot
+from tests.processes import Command, free_port
 from tests.spacy_bergamot.serve.conftest import Client
 
-ROOT = Path(__file__).parents[3]
 
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def started(pipeline: Path, port: int, *options: str) -> tuple[subprocess.Popen, Client]:
-    command = [sys.executable, "-m", "spacy", "bergamot", "serve", str(pipeline)]
-    command += ["--port", str(port), *options]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    client = Client(port)
+def started(pipeline: Path, port: int, errors: Path, *options: str) -> tuple[Command, Client]:
+    command = ["spacy", "bergamot", "serve", pipeline, "--port", port, *options]
+    process, client = Command(*command, files=(os.devnull, os.devnull, errors)), Client(port)
     deadline = time.monotonic() + 240
     while time.monotonic() < deadline:
         try:
             if client.get("/readyz").status_code == 200:
                 return process, client
         except requests.ConnectionError:
-            assert process.poll() is None, process.stderr.read()
+            assert process.poll() is None, errors.read_text("utf8")
         time.sleep(0.2)
     raise AssertionError("it does not become ready")
 
 
-def test_a_service_is_killed_and_starts_again_and_ends_when_it_is_told_to(saved: Path):
-    port = free_port()
-    process, client = started(saved, port)
+def test_a_service_is_killed_and_starts_again_and_ends_when_it_is_told_to(
+    saved: Path, tmp_path: Path
+):
+    port, errors = free_port(), tmp_path / "errors"
+    process, client = started(saved, port, errors)
     idle = socket.create_connection(("127.0.0.1", port))  # a client that is there when it dies
     assert client.link("Fieber")[0]["kb_id"] == "C10"
     process.kill()
     process.wait(30)
     with pytest.raises(requests.ConnectionError):
         client.get("/livez")
-    process, client = started(saved, port, "--threads", "1")
+    process, client = started(saved, port, errors, "--threads", "1")
     idle.close()
     answers: list[int] = []
     documents = {"documents": [{"text": f"Fieber {n} Bluthochdruk"} for n in range(900)]}
@@ -65,8 +58,8 @@ def test_a_service_is_killed_and_starts_again_and_ends_when_it_is_told_to(saved:
     process.send_signal(signal.SIGTERM)
     asking.join(60)
     assert answers == [200]
-    log = process.communicate(timeout=60)[1]
-    assert process.returncode in (0, -signal.SIGTERM)
+    assert process.wait(60) in (0, -signal.SIGTERM)
+    log = errors.read_text("utf8")
     assert "POST /v1/link 200" in log
     assert "Fieber" not in log
     assert "Traceback" not in log
