@@ -34,6 +34,7 @@ from spacy_bergamot.linking.calibration_report import expected_calibration_error
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.cross_encoder.reranker import make_cross_encoder
 from spacy_bergamot.linking.learned_mix import LearnedMix
+from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.rerank import CoherenceReranker, PriorReranker, Reranker
 from spacy_bergamot.pipeline.linker import BergamotLinker
 from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
@@ -44,7 +45,7 @@ from training.rerank.ask import ask, read_documents
 from training.rerank.candidates import Asked, Document
 from training.rerank.run import is_held, train
 
-Weigh = Callable[[list[Candidate]], list[Candidate]]
+Weigh = Callable[[list[Candidate], Mention], list[Candidate]]
 PRIORS = (0.005, 0.01, 0.02, 0.05, 0.1)
 COHERENCES = (0.02, 0.05, 0.1, 0.2, 0.4)
 
@@ -119,8 +120,9 @@ def calibrated(linker: BergamotLinker, documents: list[Document], rerank: Rerank
     groups = linker.parts.groups
     found = [one for of in documents for one in rerank(of.mentions, of.candidates, linker.kb)]
     golds = [gold.concepts for of in documents for gold in of.golds]
-    made = Calibration.fit(found, golds, groups)
-    return lambda candidates: made(candidates, groups)
+    mentions = [mention for of in documents for mention in of.mentions]
+    made = Calibration.fit(found, golds, groups, mentions=mentions)
+    return lambda candidates, mention: made(candidates, groups, mention)
 
 
 def calibration_error(measured: Measured) -> float:
@@ -157,11 +159,12 @@ def measure(
     seconds = time.perf_counter() - started
     sure: list[tuple[float, bool]] = []
     for number, (document, found) in enumerate(zip(documents, ranked, strict=True)):
-        for candidates, gold in zip(found, document.golds, strict=True):
+        asked = zip(document.mentions, found, document.golds, strict=True)
+        for mention, candidates, gold in asked:
             right = [one.concept_id in gold.concepts for one in candidates[:5]]
             if gold.is_known:
                 rows.append((any(right[:1]), any(right), number))
-            for one in (weigh(candidates) if weigh else candidates)[:1]:
+            for one in (weigh(candidates, mention) if weigh else candidates)[:1]:
                 sure.append((one.score if one.probability is None else one.probability, right[0]))
     first, fifth, owners = map(np.array, zip(*rows, strict=True))
     probable, hits = map(np.array, zip(*sure, strict=True))

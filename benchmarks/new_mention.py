@@ -26,7 +26,8 @@ import numpy as np
 import spacy
 from spacy.tokens import Doc
 
-from training.card.speed import marked, misspelt, one_core, processor
+from spacy_bergamot.cli.gold import as_mention
+from training.card.speed import misspelt, one_core, processor
 
 WARM_UP = 30
 STAGES = {
@@ -49,13 +50,13 @@ def main() -> None:
         nlp = spacy.load(arguments.pipeline, config=config)
     linker: Any = nlp.get_pipe(name)
     finders = [pipe for before, pipe in nlp.pipeline[: nlp.pipe_names.index(name)]]
-    names = misspelt(linker.parts.index, 0)
+    names = misspelt(linker.parts.index)
     rows = []
     with one_core():
         stages = Stages(linker.generator)
         for mention, _ in islice(names, arguments.mentions + WARM_UP):
             finding = stages.time(lambda doc: find(finders, doc), nlp.make_doc(mention))
-            linking = stages.time(linker, marked(nlp, linker, mention))
+            linking = stages.time(linker, as_mention(nlp, mention, linker.settings.spans_key))
             row = {"find": finding["whole"], **dict.fromkeys(STAGES, 0.0), **linking}
             row["link"] = row.pop("whole")
             row["rest"] = row["link"] - sum(row[stage] for stage in STAGES)
