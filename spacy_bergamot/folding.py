@@ -42,6 +42,8 @@ _FUNCTION_WORDS = {
     "RUM": "al ale de din la cu și în",
     "CAT": "el la els les un una de del dels en al per amb",
 }  # fmt: skip
+_COMMA_BELOW = str.maketrans("şţ", "șț")
+"""Romanian letters as old fonts have them, with a cedilla, and as they are written."""
 _APOSTROPHES = ("'", "’")
 _ROMAN = {
     "i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8",
@@ -53,7 +55,12 @@ _GREEK = {
     "ο": "omicron", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "υ": "upsilon", "φ": "phi",
     "χ": "chi", "ψ": "psi", "ω": "omega",
 }  # fmt: skip
-_WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
+# Vowels and tones of Thai, Arabic, Hebrew and Hindi are marks, no letters to `re`.
+_MARK = (
+    r"\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f"
+    r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+)
+_WORD = re.compile(rf"[^\W\d_]+(?:[{_MARK}]+[^\W\d_]*)*|\d+(?:[.,]\d+)*")
 _PART, _HYPHEN = r"[^\W\d_]{2,}", r"[-\u2010\u2011]"
 _SEPARATOR = re.compile(_HYPHEN)
 # From the beginning of words alone: else a word takes the square of its length.
@@ -81,6 +88,19 @@ _PORTUGUESE_PLURALS = (  # which Snowball leaves apart
     (re.compile("[eé]is$"), "el"),
     (re.compile("óis$"), "ol"),
 )
+_ENDINGS = {  # of languages without a stemmer of Snowball's; two syllables stay
+    "KOR": re.compile(
+        "(?<=[가-힣]{2})(?:으로|에서|에게|부터|까지|이나|이며|이고|이란|"
+        "[은는이가을를과와도의에로만])$"
+    ),
+    "UKR": re.compile(
+        "(?<=[а-яіїєґ]{3})(?:ами|ями|ові|еві|ого|ому|ими|ією|ості|істю|"
+        "ій|их|им|ою|ею|ів|ам|ям|ах|ях|ом|ем|єм|ий|ії|ія|ію|ої|[аяуюиіїеєойь])$"
+    ),
+    "BUL": re.compile(
+        "(?<=[а-я]{3})(?:ията|ието|иите|ият|ове|ата|ята|ото|ето|ите|ия|ие|ии|ят|ът|[аяеиоъ])$"
+    ),
+}
 _thread = local()
 _LONG = 6
 """Letters from which a word's British spelling is changed: not of "hour" or "rise"."""
@@ -134,7 +154,7 @@ def fold_word(word: str, language: str) -> str:
 
     language (str): MRCONSO.RRF's code.
     """
-    word = normalize(word)
+    word = normalize(word).translate(_COMMA_BELOW) if language == "RUM" else normalize(word)
     if word in _function_words(language):
         return ""
     if word in _ROMAN:
@@ -144,7 +164,8 @@ def fold_word(word: str, language: str) -> str:
     if language == "ENG" and len(word) >= _LONG:
         for pattern, instead in _BRITISH:
             word = pattern.sub(instead, word)
-    return _without_accents(_stem(word, language)) or word
+    stem = _stem(word, language)
+    return stem if language == "VIE" else _without_accents(stem) or word
 
 
 def _stem(word: str, language: str) -> str:
@@ -152,9 +173,14 @@ def _stem(word: str, language: str) -> str:
         return _singular(word)
     for pattern, instead in _PORTUGUESE_PLURALS if language == "POR" else ():
         word = pattern.sub(instead, word)
-    found = stemmer(language)
-    while found and (stem := str(found.stemWord(word))) != word:
-        word = stem  # "enfermedades" takes one step more than "enfermedad"
+    if endings := _ENDINGS.get(language):
+        while (stem := endings.sub("", word)) != word:
+            word = stem
+    if found := stemmer(language):
+        # "enfermedades" takes one step more than "enfermedad". Elsewhere more steps make one
+        # word of several: of lung cancer, oedema and embolism in Hungarian.
+        for _ in range(2 if language == "SPA" else 1):
+            word = str(found.stemWord(word))
     return word
 
 
