@@ -40,11 +40,11 @@ def import_cli(
     Reads OBO, OBO graphs (.json), Babelon and SSSOM tables, Orphadata's XML, ClaML, the text files
     of ICD-10-GM, OPS and ICD-10 under the names that they are published by, ATC (atc_code, name),
     edges (x, p, y), and custom .csv, .tsv and .jsonl with id, name and optionally language,
-    synonyms, abbreviations, term_type, suppress, type, parents, xrefs, definition, source and code.
-    Each may be packed: .gz, .xz, .bz2, .zip, .tar and .tar.gz. Broad and related synonyms are
-    written as suppressed rows. A table with source (a prefix such as HP) and version, licence, name
-    or address says of the sources what their files do not; one with predicate, rela, rel and
-    inverse what relations are called.
+    synonyms, abbreviations, term_type, suppress, exclusive, type, parents, xrefs, definition,
+    source and code. Each may be packed: .gz, .xz, .bz2, .zip, .tar and .tar.gz. Broad and related
+    synonyms are written as suppressed rows. A table with source (a prefix such as HP) and version,
+    licence, name or address says of the sources what their files do not; one with predicate, rela,
+    rel and inverse what relations are called.
 
     Terms of several ontologies are one concept if a mapping says so, if they alone of their
     ontology refer to the same CUI, or if both are of published ontologies and have the same English

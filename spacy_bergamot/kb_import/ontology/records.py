@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from spacy_bergamot.kb_import.ontology.sources import Sources
 from spacy_bergamot.languages import LANGUAGES
-from spacy_bergamot.text import broken_character
+from spacy_bergamot.text import broken_character, normalize
 
 UMLS = "UMLS"
 PREFIXES = {
@@ -45,6 +45,7 @@ class Records:
 
     definitions: (accession, text). relations: (subject, predicate, object). matches: accessions
     that a mapping calls the same. xrefs: accession and what it refers to, the same or only close.
+    exclusive: accessions that a name means alone, by language and name in normal form.
     types: (accession, TUI). codes: (source, code) of terms whose accession does not say them, each
     empty if a file does not either. classified: accessions whose codes say their parents, with
     their chapters where a file says them. obsolete: accessions that a file withdraws. labels: names
@@ -60,6 +61,7 @@ class Records:
     relations: list[tuple[str, str, str]] = field(default_factory=list)
     matches: list[tuple[str, str]] = field(default_factory=list)
     xrefs: list[tuple[str, str]] = field(default_factory=list)
+    exclusive: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     types: list[tuple[str, str]] = field(default_factory=list)
     codes: dict[str, tuple[str, str]] = field(default_factory=dict)
     classified: dict[str, str] = field(default_factory=dict)
@@ -92,6 +94,14 @@ class Records:
             self._note(f"{accession}: the name {text!r} has {character}")
         else:
             self.names.append(Name(accession, language, text, kind, suppressed))
+
+    def exclude(self, accession: str, text: str, language: str) -> None:
+        """Keep a name from other concepts that have it in this language too.
+
+        accession (str): Of the term whose name it is. text (str): The name.
+        language (str): As LAT in RRF.
+        """
+        self.exclusive.setdefault((language, normalize(text)), set()).add(accession)
 
     def suppresses(self, *, unreviewed: bool) -> bool:
         """Return whether a translation is suppressed, and count it if it is.

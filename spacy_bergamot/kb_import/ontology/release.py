@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spacy_bergamot.kb.semantic_types import semantic_types
-from spacy_bergamot.kb_import.ontology.records import UMLS, Records, prefix_of
+from spacy_bergamot.kb_import.ontology.records import UMLS, Name, Records, prefix_of
 from spacy_bergamot.kb_import.ontology.types import IS_A, types_of
 from spacy_bergamot.kb_import.relations import INVERSE_REL
 from spacy_bergamot.kb_import.rrf_writer import Row, write_rrf
 from spacy_bergamot.kb_import.sources import TERMS, write_terms
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import write_manifest
+from spacy_bergamot.text import normalize
 
 _WRITTEN_IN = {"ICD10GM": "GER", "OPS": "GER"}
 """Languages of sources that are not written in English."""
@@ -70,7 +71,9 @@ def _conso(records: Records, ids: dict[str, str]) -> Iterator[Row]:
         concept = ids[name.accession]
         if name.kind == "PT" and name.language == "ENG" and not name.suppressed:
             shown.setdefault(concept, name.text)
-        suppress = "Y" if name.suppressed else "N"
+        taken = _is_taken(records, ids, name)
+        records.skipped["names that mean another concept alone: suppressed"] += taken
+        suppress = "Y" if name.suppressed or taken else "N"
         yield row(concept, name.accession, name.language, name.text, name.kind, suppress)
     named = {name.accession for name in records.names}
     codes = {(ids[a], code) for a, code in records.xrefs if a in named}
@@ -78,6 +81,13 @@ def _conso(records: Records, ids: dict[str, str]) -> Iterator[Row]:
     for concept, code in sorted(codes):
         if code not in named and prefix_of(code) not in ("", UMLS) and concept in shown:
             yield row(concept, code, "ENG", shown[concept], "XR", "N")
+
+
+def _is_taken(records: Records, ids: dict[str, str], name: Name) -> bool:
+    """Tell whether a table says that a name means other concepts alone."""
+    owners = records.exclusive.get((name.language, normalize(name.text)))
+    concepts = {ids[owner] for owner in owners or () if owner in ids}
+    return bool(concepts) and ids[name.accession] not in concepts
 
 
 def _rel(records: Records, ids: dict[str, str]) -> Iterator[Row]:

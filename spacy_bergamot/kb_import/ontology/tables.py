@@ -23,7 +23,7 @@ _MOST_SHOWN = 120
 _UNTRANSLATED = "NOT_TRANSLATED"
 """Status of rows whose translation is the English name again."""
 _UNREVIEWED = {"CANDIDATE", "UNDER_REVIEW"}
-_NOT_SUPPRESSED = {"", "n", "no", "0", "false"}
+_NO = {"", "n", "no", "0", "false"}
 _RENAMED = {
     "source_id": "subject_id", "predicate": "predicate_id", "translation_text": "translation_value",
     "translation_lang": "translation_language", "status": "translation_status",
@@ -230,7 +230,8 @@ def _names(row: Row, records: Records, separator: str = "|") -> bool:
     """Read a row of id and name.
 
     Optional: language, synonyms, abbreviations, term_type (of the name), suppress (all names of
-    the row), type, parents, xrefs, definition, source and code; several by |.
+    the row), exclusive (other concepts lose these names in this language), type, parents, xrefs,
+    definition, source and code; several by |.
     """
 
     def several(column: str) -> list[str]:
@@ -245,12 +246,14 @@ def _names(row: Row, records: Records, separator: str = "|") -> bool:
         return False
     if not _are_fields(accession, language, kind, source, code, *types):
         return False
-    suppressed = row.get("suppress", "").strip().lower() not in _NOT_SUPPRESSED
+    suppressed, exclusive = _is_yes(row, "suppress"), _is_yes(row, "exclusive")
     named = [(text, kind)]
     named += [(synonym, "SY") for synonym in several("synonyms")]
     named += [(short, "AB") for short in several("abbreviations")]
     for name, term_type in named:
         records.name(accession, name, term_type, language=language, suppressed=suppressed)
+        if exclusive:
+            records.exclude(accession, name, language)
     if source or code:
         records.codes.setdefault(accession, (source, code))
     records.types += [(accession, tui) for tui in types]
@@ -282,6 +285,10 @@ def _vocabulary(text: str) -> str:
     """Return a prefix, such as HP, in the one spelling that is used here."""
     prefix = text.strip().rstrip(":").upper()
     return PREFIXES.get(prefix, prefix)
+
+
+def _is_yes(row: Row, column: str) -> bool:
+    return row.get(column, "").strip().lower() not in _NO
 
 
 def _are_fields(*values: str) -> bool:

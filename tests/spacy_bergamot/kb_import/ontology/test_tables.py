@@ -56,6 +56,29 @@ def test_names_have_term_types_and_may_be_suppressed(tmp_path: Path):
     assert sorted(kb["a1"].aliases) == ["EF", "Z.F.", "ZF", "eager fever", "zeal fever"]
 
 
+def test_exclusive_names_are_kept_from_other_concepts_in_their_language(tmp_path: Path):
+    """What a translation gives to another concept is suppressed; it is so in no other language."""
+    table = (
+        "id,name,language,synonyms,exclusive\n"
+        "a1,zeal fever,,,\n"
+        "a1,Eiferfieber,de,Zelose|Zelosis,yes\n"
+        "a2,zealosis,,,\n"
+        "a2,zelose,de,,\n"
+        "a2,Zelose,fr,,\n"
+        "a3,Zelosis,de,,yes\n"
+    )
+    meta = imported(tmp_path, {"own.csv": table})
+    german = rows(meta, "MRCONSO", "LAT", "CUI", "STR", "SUPPRESS")
+    assert [row[1:] for row in german if row[0] == "GER"] == [
+        ("a1", "Eiferfieber", "N"),
+        ("a1", "Zelose", "N"),
+        ("a1", "Zelosis", "N"),
+        ("a2", "zelose", "Y"),
+        ("a3", "Zelosis", "N"),
+    ]
+    assert ("FRE", "a2", "Zelose", "N") in german
+
+
 def test_a_suppressed_name_comes_back_nowhere(tmp_path: Path):
     table = "id,name,suppress,xrefs\na1,zealitis,yes,MESH:D1\na1,zeal fever,,\n"
     meta = imported(tmp_path, {"own.csv": table})
