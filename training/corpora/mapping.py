@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.text import normalize
 from training.corpora.schema import MENTIONS, Corpus
 from training.corpora.text import numbered
 from training.errors import BergamotError, Errors
@@ -52,14 +53,16 @@ def map_concepts(
     mrcui (Path | None): MRCUI.RRF.
     related (bool): Follow retired CUIs to broader, narrower and related ones too.
 
-    A code of several concepts gives all of them; in a composite mention the first alone, so that
-    its parts stay as many. What cannot be mapped stays as it is: it is no NIL.
+    An id may be an English name too: of the concepts that are called so, else of those that have
+    it as a name. A code or name of several concepts gives all of them; in a composite mention the
+    first alone, so that its parts stay as many. What cannot be mapped stays as it is: it is no NIL.
     """
     every = corpus.mentions["concepts"].to_pylist()
     distinct = {value for ids in every for value in ids}
     rows = {value: table.find(value) for value in distinct}
     known = {value: table.concept_id(row) for value, row in rows.items() if row is not None}
     by_code = _by_code(distinct - known.keys(), table, vocabulary=vocabulary, codes=codes)
+    by_name = _by_name(distinct - known.keys() - by_code.keys(), table)
     successors = read_successors(mrcui, RELATED if related else MERGED) if mrcui else {}
     targets: dict[str, tuple[str, list[str]]] = {}
     for value in distinct:
@@ -67,6 +70,8 @@ def map_concepts(
             targets[value] = ("already concepts", [known[value]])
         elif found := by_code.get(value):
             targets[value] = ("mapped by code", found)
+        elif found := by_name.get(value):
+            targets[value] = ("mapped by name", found)
         elif found := current(value, successors, table):
             targets[value] = ("retired, mapped", found)
         elif value in successors:
@@ -118,6 +123,31 @@ def _by_code(
         value: _agreed(found[bare], name)
         for value, (name, bare) in parts.items()
         if bare in found and (not name or name in found[bare])
+    }
+
+
+def _by_name(ids: Iterable[str], table: ConceptTable) -> dict[str, list[str]]:
+    """Return the concepts of ids that are English names of the table: preferred ones first."""
+    normal = {value: normalize(value) for value in ids}
+    frame = (
+        pl.DataFrame(pl.from_arrow(table.aliases))
+        .filter(pl.col("language").cast(pl.String) == "ENG")
+        .select("concept", pl.col("alias").map_elements(normalize, return_dtype=pl.String))
+        .filter(pl.col("alias").is_in(list(normal.values())))
+        .unique(maintain_order=True)
+    )
+    rows: dict[str, list[int]] = {}
+    for row, alias in frame.iter_rows():
+        rows.setdefault(alias, []).append(row)
+    named = {value: rows[name] for value, name in normal.items() if name in rows}
+    preferred = table.concepts["name"]
+    return {
+        value: [
+            table.concept_id(row)
+            for row in [r for r in found if normalize(preferred[r].as_py()) == normal[value]]
+            or found
+        ]
+        for value, found in named.items()
     }
 
 

@@ -10,6 +10,7 @@ from training.corpora import (
     concept_files,
     docbin,
     mantra,
+    marked,
     pubtator,
     records,
     spans_tables,
@@ -51,6 +52,7 @@ FORMS = {
     "bionne": Form(spans_tables.sniff_bionne, spans_tables.read_bionne),
     "bigbio": Form(records.sniff_bigbio, records.read_bigbio),
     "gold": Form(records.sniff_gold, records.read_gold),
+    "marked": Form(marked.sniff, marked.read),
     "spacy": Form(docbin.sniff, docbin.read),
 }
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb.schemas import SCHEMAS
+from spacy_bergamot.pipeline.build import write_names
 from training.__main__ import app
 from training.corpora.builder import CorpusBuilder
 from training.corpora.mapping import map_concepts
@@ -97,6 +98,22 @@ def test_a_code_of_two_vocabularies_needs_the_vocabulary(table: ConceptTable):
     assert counts == {"ambiguous, left": 1}
     assert mapped(corpus, table, vocabulary="MDR") == [["C0000002"]]
     assert mapped(corpus, table, vocabulary="SNOMEDCT_US") == [["C0000003"]]
+
+
+def test_english_names_are_ids_too(table: ConceptTable):
+    corpus = corpus_of(["Name  C0000002"], ["name C0000009"], ["C0000001", "name c0000001"])
+    result, counts = map_concepts(corpus, table)
+    assert result.mentions["concepts"].to_pylist() == [
+        ["C0000002"], ["name C0000009"], ["C0000001"]
+    ]  # fmt: skip
+    assert counts == {"already concepts": 1, "mapped by name": 2, "unmapped": 1}
+
+
+def test_a_name_means_the_concepts_that_are_called_so(tmp_path: Path):
+    aliases = {"C1": ["fever"], "C2": ["heat", "fever"], "C3": ["heat"], "C4": ["Fever"]}
+    write_names(tmp_path / "kb", aliases, language="ENG")
+    table = ConceptTable.open(tmp_path / "kb")
+    assert mapped(corpus_of(["fever"], ["heat"]), table) == [["C1", "C4"], ["C2", "C3"]]
 
 
 def test_a_composite_keeps_its_number_of_parts(table: ConceptTable):

@@ -73,6 +73,32 @@ def test_mantra(tmp_path: Path):
     }  # fmt: skip
 
 
+MARKED = (
+    "GER\tKein [Fieber|C0015967], [Schmerzen im Unterbauch|lower abdominal pain|abdominal pain].\n"
+    "fr\tPas de fièvre.\n"
+    "Klingon\tNo [fever|fever].\n"
+    "ENG\tA list [sic] and [fever|fever].\n"
+    "RUS\t[Анизокория|NIL] слева.\n"
+)
+
+
+def test_marked_texts(tmp_path: Path):
+    corpus = read_corpus(write(tmp_path / "notes.tsv", MARKED))
+    assert golds(corpus) == [
+        ("Fieber", ["C0015967"], False),
+        ("Schmerzen im Unterbauch", ["lower abdominal pain", "abdominal pain"], False),
+        ("Анизокория", [], False),
+    ]
+    documents = corpus.documents.to_pylist()
+    assert [(one["document"], one["language"]) for one in documents] == [
+        ("notes-1", "GER"), ("notes-2", "FRE"), ("notes-5", "RUS")
+    ]  # fmt: skip
+    assert documents[0]["text"] == "Kein Fieber, Schmerzen im Unterbauch."
+    assert corpus.skipped == {
+        "line without language and tab": 1, "line with a bracket that is no mark": 1
+    }  # fmt: skip
+
+
 def test_mantra_that_is_no_xml_names_the_line(tmp_path: Path):
     path = write(tmp_path / "a.xml", MANTRA.replace("</text>", "", 1))
     with pytest.raises(BergamotError, match=r"\[B057\].*a\.xml:\d+: no XML"):
