@@ -1,0 +1,64 @@
+"""The usual names of assets/usual: as `import` reads them, in every language one concept each."""
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.kb.semantic_types import semantic_types
+from spacy_bergamot.kb_import.build import table_of
+from spacy_bergamot.languages import NAMES
+from spacy_bergamot.text import normalize
+
+USUAL = Path(__file__).parents[1] / "assets/usual"
+FILES = sorted(USUAL.glob("names_*.tsv"))
+BOTH = {"coronary artery disease": "ischemic heart disease", "abdominal distension": "bloating"}
+"""Concepts of which some languages have one word."""
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def english() -> dict[str, str]:
+    return {row["id"]: row["name"] for row in rows(USUAL / "names_ENG.tsv")}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_name_means_one_concept(path: Path):
+    known, language = english(), path.stem.removeprefix("names_")
+    assert language in NAMES
+    found = rows(path)
+    assert len({row["id"] for row in found}) == len(found) > 950
+    meant = defaultdict(set)
+    for row in found:
+        assert row["language"] == language
+        assert row.get("english", row["name"]) == known[row["id"]]
+        for name in (row["name"], *filter(None, row.get("synonyms", "").split("|"))):
+            assert name == name.strip()
+            assert not set(name) & set("()[]/;=")
+            meant[normalize(name)].add(known[row["id"]])
+    several = {name: concepts for name, concepts in meant.items() if len(concepts) > 1}
+    pairs = [{one, other} for one, other in BOTH.items()] + [{"dizziness", "vertigo"}]
+    assert all(concepts in pairs for concepts in several.values()), several
+
+
+def test_every_concept_is_mapped_and_has_a_type():
+    mapped = {row["subject_id"] for row in rows(USUAL / "mappings.sssom.tsv")}
+    assert mapped == english().keys()
+    known = {kind.tui for kind in semantic_types()}
+    types = {tui for row in rows(USUAL / "names_ENG.tsv") for tui in row["type"].split("|")}
+    assert types <= known
+
+
+def test_they_are_a_knowledge_base_by_themselves(tmp_path: Path):
+    table_of([USUAL], tmp_path / "kb")
+    table = ConceptTable.open(tmp_path / "kb")
+    assert len(table) == len(english())
+    stroke = next(id for id, name in english().items() if name == "stroke")
+    concept = table[stroke]
+    assert {"инсульт", "ictus", "Schlaganfall", "脑卒中"} <= set(concept.aliases)
+    assert len(concept.languages) == len(FILES)
