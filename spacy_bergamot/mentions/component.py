@@ -232,7 +232,9 @@ class BergamotMentions(BundlePipe):
         keys = self.keys
         allowed = keys.of_languages([text.language])
         rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
-        long = windows.ends - windows.starts >= self.settings.min_length
+        # Two Korean syllables are a name; they are four letters or more.
+        least = 2 if text.language == "KOR" else self.settings.min_length
+        long = windows.ends - windows.starts >= least
         hit = np.flatnonzero((rows >= 0) & long)
         labels = keys.folded.groups[rows[hit]]
         return self._places(windows.starts[hit], windows.ends[hit], labels)

@@ -14,7 +14,7 @@ import numpy as np
 from spacy_bergamot.folding import FoldedWord, folded_words, joined_words
 from spacy_bergamot.hashing import string_key
 from spacy_bergamot.mentions.reading import Reading
-from spacy_bergamot.mentions.units import lacks_spaces
+from spacy_bergamot.mentions.units import lacks_spaces, letters
 
 LEAST = 4
 """Letters and digits of a folded form below which it says too little."""
@@ -59,7 +59,7 @@ def folded_name(name: str, language: str) -> list[FoldedWord]:
     if lacks_spaces(name):
         return []
     words = [word for word in folded_words(name, language) if word.folded]
-    return words if sum(len(word.folded) for word in words) >= LEAST else []
+    return words if sum(letters(word.folded) for word in words) >= LEAST else []
 
 
 def folded_key(words: list[FoldedWord]) -> int:
@@ -86,7 +86,7 @@ class FoldedText:
         self.keys = np.array([word_key(word.folded) for word in self.words], dtype=np.uint64)
         self._starts = np.array([word.start for word in self.words], dtype=np.int64)
         self._ends = np.array([word.end for word in self.words], dtype=np.int64)
-        self._sizes = np.array([len(word.folded) for word in self.words], dtype=np.int64)
+        self._sizes = np.array([letters(word.folded) for word in self.words], dtype=np.int64)
         parted = [
             _JOINS.fullmatch(text, end, start) is None and end < start
             for end, start in zip(self._ends[:-1].tolist(), self._starts[1:].tolist(), strict=True)
@@ -127,9 +127,9 @@ class FoldedText:
         marks = [_sums(of) for of in (changed, doubtful, vouching)]
         parts = [_NOTHING]
         for first, last in _pairs(np.flatnonzero(begin), len(keys)):
-            key, letters, count = (of[last + 1] - of[first] for of in sums)
+            key, size, count = (of[last + 1] - of[first] for of in sums)
             fits = self._stop[last] & (self._runs[first] == self._runs[last])
-            fits &= (letters >= LEAST) & (count <= max_words)
+            fits &= (size >= LEAST) & (count <= max_words)
             if corrected is not None:
                 changes, doubts, vouched = (of[last + 1] - of[first] for of in marks)
                 fits &= (changes > 0) & ((doubts == 0) | (vouched >= _VOUCHING))

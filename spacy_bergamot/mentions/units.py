@@ -19,6 +19,7 @@ _PUNCTUATION = (  # wide, so that tokenizers which know spaces only leave it ins
 _UNSPACED = f"{_HAN}{_HIRAGANA}{_KATAKANA}{_THAI}"
 _MARKS = "\u0300-\u036f\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _JOINERS = "\u200c\u200d"
+_HANGUL = re.compile("[\uac00-\ud7a3]")
 _NEEDS_PARTS = re.compile(f"[{_UNSPACED}{_PUNCTUATION}]")
 # A run of Katakana is a word. A Thai vowel that is written after its consonant, or before it, is
 # never parted from it, nor are marks from what they stand on.
@@ -37,11 +38,13 @@ class Units(NamedTuple):
 
     starts, ends (int64 (n,)): Characters of the text.
     unspaced (bool (n,)): Whether it is of a script without spaces.
+    dense (bool (n,)): Whether two of its characters are enough for a name: those, and Korean ones.
     """
 
     starts: np.ndarray
     ends: np.ndarray
     unspaced: np.ndarray
+    dense: np.ndarray
 
 
 def lacks_spaces(text: str) -> bool:
@@ -57,17 +60,27 @@ def units_of(reading: Reading) -> Units:
 
     reading (Reading): The text.
     """
-    found = np.array(list(_units(reading)), dtype=np.int64).reshape(-1, 3)
-    return Units(found[:, 0], found[:, 1], found[:, 2].astype(bool))
+    found = np.array(list(_units(reading)), dtype=np.int64).reshape(-1, 4)
+    return Units(found[:, 0], found[:, 1], found[:, 2].astype(bool), found[:, 3].astype(bool))
 
 
-def _units(reading: Reading) -> Iterator[tuple[int, int, bool]]:
+def letters(word: str) -> int:
+    """Return how many letters a word has; a Korean syllable counts as two, of two or three.
+
+    word (str): Any word.
+    """
+    return len(word) + (0 if word.isascii() else len(_HANGUL.findall(word)))
+
+
+def _units(reading: Reading) -> Iterator[tuple[int, int, bool, bool]]:
     starts, ends = reading.token_starts.tolist(), reading.token_ends.tolist()
     for start, end in zip(starts, ends, strict=True):
         token = reading.text[start:end]
         if not lacks_spaces(token):
             if not token.isspace():
-                yield start, end, False
+                yield start, end, False, _HANGUL.match(token) is not None
             continue
         for part in _PARTS.finditer(token):
-            yield start + part.start(), start + part.end(), part.lastgroup is not None
+            unspaced = part.lastgroup is not None
+            dense = unspaced or _HANGUL.match(part[0]) is not None
+            yield start + part.start(), start + part.end(), unspaced, dense

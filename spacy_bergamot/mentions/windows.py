@@ -47,7 +47,7 @@ def find_names(
     written, gaps = _written(reading.text, units), _gaps(reading.text, units)
     normal = _Line(list(map(lowered, written)), gaps)
     capitals = _Line(written, gaps)
-    least = np.where(units.unspaced, 2, min_length)
+    least = np.where(units.dense, 2, min_length)
     parts = []
     for first, last in _windows(units, _WORD * max_tokens):
         fits = units.ends[last] - units.starts[first] >= least[first]
