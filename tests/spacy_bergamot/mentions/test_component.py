@@ -71,6 +71,13 @@ def test_a_name_of_another_language_without_spaces_may_begin_with_a_number(dicti
     assert [(ent.text, ent.start_char) for ent in doc.ents] == [("2型糖尿病", 6)]
 
 
+def test_korean_names_have_two_syllables_and_particles_behind_them(dictionary):
+    nlp = dictionary({"Z1": {"KOR": ["두통", "빈혈", "고혈압"]}})
+    expected = ["두통", "빈혈과", "고혈압으로"]
+    assert [text for text, _ in mentions(nlp, "두통, 빈혈과 고혈압으로 내원.")] == expected
+    assert mentions(nlp, "통과 혈압") == []
+
+
 LUNG = {"L1": {"DUT": ["long", "dikke darm"]}, "L2": {"ENG": ["darm"], "": ["long x"]}}
 
 

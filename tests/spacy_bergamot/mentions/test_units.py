@@ -34,7 +34,8 @@ def test_units_have_every_character_but_white_space_once(text: str):
     assert (units.ends[:-1] <= units.starts[1:]).all()
     assert "".join("".join(texts_of(doc)).split()) == "".join(read.text.split())
     assert not any(map(str.isspace, texts_of(doc)))
-    for start, end, unspaced in zip(*units, strict=True):
+    assert not (units.unspaced & ~units.dense).any()
+    for start, end, unspaced, _ in zip(*units, strict=True):
         (first,), (last,) = read.places(np.array([start]), np.array([end]))
         assert doc.char_span(first, last, alignment_mode="expand").start_char <= first
         assert not unspaced or lacks_spaces(read.text[start:end])
