@@ -101,6 +101,8 @@ _ENDINGS = {  # of languages without a stemmer of Snowball's; two syllables stay
         "(?<=[а-я]{3})(?:ията|ието|иите|ият|ове|ата|ята|ото|ето|ите|ия|ие|ии|ят|ът|[аяеиоъ])$"
     ),
 }
+_HEBREW_PREFIXES = re.compile("^[ובהלמכש]{1,2}(?=[א-ת]{3})")
+"""Words that are written as a part of the next one: and, in, the, to, from, as, that."""
 _thread = local()
 _LONG = 6
 """Letters from which a word's British spelling is changed: not of "hour" or "rise"."""
@@ -176,6 +178,8 @@ def _stem(word: str, language: str) -> str:
     if endings := _ENDINGS.get(language):
         while (stem := endings.sub("", word)) != word:
             word = stem
+    if language == "HEB":
+        word = _HEBREW_PREFIXES.sub("", word)
     if found := stemmer(language):
         # "enfermedades" takes one step more than "enfermedad". Elsewhere more steps make one
         # word of several: of lung cancer, oedema and embolism in Hungarian.
