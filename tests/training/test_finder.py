@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from spacy_bergamot.encoder.text_encoder import open_tokenizer
 from spacy_bergamot.finder.pieces import read_pieces
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.pipeline.build import build_pipeline
+from spacy_bergamot.mentions import Place, exact_spans
+from spacy_bergamot.pipeline.build import build_pipeline, write_names
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from training.__main__ import app
 from training.errors import BergamotError
@@ -123,6 +124,29 @@ def test_names_of_other_languages_take_the_place_of_mentions(tmp_path):
             (made.text[3:-2], "DISO", "C03")
         ]
     assert swaps.swapped(nlp, doc, 0.0, draw).text == doc.text
+
+
+def test_a_document_in_another_language_keeps_it(tmp_path):
+    table = ConceptTable.open(write_concepts(tmp_path / "kb"))
+    nlp = spacy.blank("xx")
+    language, names = next((k, v) for k, v in CONCEPTS["C03"][1].items() if k != "ENG")
+    doc = nlp("no heart attack .")
+    doc.set_ents([doc.char_span(3, 15, label="DISO", kb_id="unknown|C03")])
+    doc.user_data["language"] = language
+    swaps, draw = Swaps(table, ["unknown|C03"]), random.Random(0)
+    texts = {swaps.swapped(nlp, doc, 1.0, draw).text for _ in range(50)}
+    assert texts == {f"no {name} ." for name in (*names, "heart attack")}
+
+
+def test_mentions_side_by_side_that_share_a_token_then_are_one(tmp_path):
+    write_names(tmp_path / "kb", {"C1": ["rash"], "C2": ["lump"]}, language="ENG")
+    nlp = spacy.blank("xx")
+    doc, spans = exact_spans(nlp("红肿硬结"), [Place(0, 2, "X", "C1"), Place(2, 4, "X", "C2")])
+    doc.set_ents(spans)
+    made = Swaps(ConceptTable.open(tmp_path / "kb"), ["C1", "C2"]).swapped(
+        nlp, doc, 1.0, random.Random(0)
+    )
+    assert (made.text, [ent.text for ent in made.ents]) == ("rashlump", ["rashlump"])
 
 
 def test_a_text_in_capitals_keeps_its_mentions():

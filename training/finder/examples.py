@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import filter_spans
 
 from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.finder.tagger import tags_of
@@ -51,7 +52,8 @@ class Swaps:
     """
 
     def __init__(self, table: ConceptTable, wanted: Iterable[str]) -> None:
-        rows = {concept: table.find(concept) for concept in set(wanted)}
+        concepts = {concept for kb_id in wanted for concept in kb_id.split("|")}
+        rows = {concept: table.find(concept) for concept in concepts}
         self._names: dict[str, dict[str, list[str]]] = {}
         for concept, row in rows.items():
             if row is not None:
@@ -62,22 +64,27 @@ class Swaps:
     def swapped(self, nlp: Language, doc: Doc, share: float, draw: random.Random) -> Doc:
         """Return a document in which a share of the mentions have another name of their concept.
 
-        The language is drawn first, so that the few names of one count as the many of another.
+        In a document in English the language is drawn first, so that the few names of one count as
+        the many of another. One in another language keeps it: there it is what such names look like
+        among such words.
         """
         if any(token.ent_iob == 0 for token in doc):
             return doc
+        own = doc.user_data.get("language", "")
         text, places, behind = "", [], 0
         for ent in doc.ents:
             text += doc.text[behind : ent.start_char]
             behind = ent.end_char
-            named = self._names.get(ent.kb_id_)
+            named = self._names.get(draw.choice(ent.kb_id_.split("|")), {})
             name = ent.text
-            if named and draw.random() < share:
-                name = draw.choice(named[draw.choice(sorted(named))])
+            languages = [own] if own != "ENG" and own in named else sorted(named)
+            if languages and draw.random() < share:
+                name = draw.choice(named[draw.choice(languages)])
             places.append(Place(len(text), len(text) + len(name), ent.label_, ent.kb_id_))
             text += name
         made, spans = exact_spans(nlp.make_doc(text + doc.text[behind:]), places)
-        made.set_ents([span for span in spans if span], default="outside")
+        # Mentions side by side may share a token now, in scripts without spaces.
+        made.set_ents(filter_spans([span for span in spans if span]), default="outside")
         return made
 
 
