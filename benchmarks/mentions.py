@@ -47,7 +47,7 @@ from training.corpora.schema import Corpus
 from training.evaluate.documents import Linked, linked, read_documents
 from training.evaluate.spans import Link, score_documents
 
-OPTIONAL = ("folded", "tolerant", "abbreviations")
+OPTIONAL = ("folded", "tolerant", "abbreviations", "usual_abbreviations")
 """Settings of bergamot_mentions that may be off, in the order in which they are put on."""
 MEASURES = {"strict_mention": "mentions", "partial_mention": "overlapping", "strict": "links"}
 

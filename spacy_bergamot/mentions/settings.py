@@ -8,7 +8,7 @@ class MentionSettings:
     """Settings of `bergamot_mentions`; they live in the config alone.
 
     max_tokens (int): Longest mention; in scripts without spaces, three times as many characters.
-    min_length (int): Shortest mention in characters; in scripts without spaces 2.
+    min_length (int): Shortest mention in characters; in scripts without spaces and in Korean 2.
     groups (list[str]): Semantic groups to mark; where empty all but those of groups_discard.
     groups_discard (list[str]): Groups that are not marked unless `groups` names them: those that
         say nothing of a patient, such as concepts and ideas ("single", "severe") and places.
