@@ -101,6 +101,11 @@ _ENDINGS = {  # of languages without a stemmer of Snowball's; two syllables stay
         "(?<=[а-я]{3})(?:ията|ието|иите|ият|ове|ата|ята|ото|ето|ите|ия|ие|ии|ят|ът|[аяеиоъ])$"
     ),
 }
+_FINNISH = (  # which Snowball leaves apart: tulehdus, tulehduksen; kipu, kivun; vuoto, vuodon
+    (re.compile("(?<=[uyoö])(?:ks|[sdt]i?)$"), ""),
+    (re.compile("v(?=[aouyäö]$)"), "p"),
+    (re.compile("d(?=[aouyäö]$)"), "t"),
+)
 _HEBREW_PREFIXES = re.compile("^[ובהלמכש]{1,2}(?=[א-ת]{3})")
 """Words that are written as a part of the next one: and, in, the, to, from, as, that."""
 _thread = local()
@@ -185,6 +190,8 @@ def _stem(word: str, language: str) -> str:
         # word of several: of lung cancer, oedema and embolism in Hungarian.
         for _ in range(2 if language == "SPA" else 1):
             word = str(found.stemWord(word))
+    for pattern, instead in _FINNISH if language == "FIN" else ():
+        word = pattern.sub(instead, word)
     return word
 
 

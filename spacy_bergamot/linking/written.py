@@ -1,24 +1,52 @@
-"""Concepts whose names are equal in normal form, told apart by capitals."""
+"""Concepts whose names are equal in normal form, told apart by language and capitals."""
 
+from dataclasses import replace
 from itertools import takewhile
 
+from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.languages import lat
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.mention import Mention
+from spacy_bergamot.text import normalize
 
 
-def as_written(mention: Mention, candidates: list[Candidate]) -> list[Candidate]:
+def as_written(mention: Mention, candidates: list[Candidate], index: AliasIndex) -> list[Candidate]:
     """Order the best candidates where their scores are equal: those written alike come first.
 
-    Alike are a mention and an alias that are both in capitals, or both not. *COLD* is a disease of
-    the lung and *cold* an infection; in normal form they are equal, and both have score 1. A text
-    that is all in capitals says nothing.
+    First come concepts that have the alias in the mention's language, if that is known: German
+    *Hypertonie* is hypertension, in Dutch and Czech it is a muscle's. Then those that are, as the
+    mention, in capitals or not: *COLD* is a disease of the lung and *cold* an infection. In normal
+    form they are equal, and all have score 1. A text that is all in capitals says nothing of them.
 
     mention (Mention): What is linked.
     candidates (list[Candidate]): Best first.
+    index (AliasIndex): Has the aliases in every language.
     """
-    if mention.context.isupper() and mention.context != mention.surface:
-        return candidates
     equal = [*takewhile(lambda one: one.score == candidates[0].score, candidates)]
+    if mention.language and (len(equal) > 1 or (equal and equal[0].score == 1)):
+        equal = [_in_language(one, lat(mention.language), index) for one in equal]
+    all_capitals = mention.context.isupper() and mention.context != mention.surface
     capitals = (mention.long_form or mention.surface).isupper()
-    equal.sort(key=lambda one: one.alias.isupper() != capitals)
-    return equal + candidates[len(equal) :]
+
+    def differs(one: Candidate) -> tuple[bool, bool]:
+        other = bool(mention.language) and lat(one.language) != lat(mention.language)
+        return other, not all_capitals and one.alias.isupper() != capitals
+
+    return sorted(equal, key=differs) + candidates[len(equal) :]
+
+
+def _in_language(candidate: Candidate, language: str, index: AliasIndex) -> Candidate:
+    """Return a candidate with its alias as a language has it too, if it does."""
+    if lat(candidate.language) == language:
+        return candidate
+    (string,) = index.lookup([normalize(candidate.alias)])
+    if string < 0:
+        return candidate
+    table = index.table
+    for row in index.alias_rows(int(string)).tolist():
+        alias = table.aliases.slice(row, 1).to_pylist()[0]
+        own = table.concept_id(alias["concept"]) == candidate.concept_id
+        if own and lat(alias["language"]) == language:
+            found = {name: alias[name] for name in ("alias", "language", "source")}
+            return replace(candidate, **found)
+    return candidate

@@ -24,6 +24,7 @@ from spacy_bergamot.languages import lat
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.linking.rerank import rerank_documents
+from spacy_bergamot.linking.written import as_written
 from spacy_bergamot.mentions.misspelt import LEAST
 from spacy_bergamot.mentions.units import lacks_spaces
 from spacy_bergamot.pipeline.linker import BergamotLinker
@@ -83,9 +84,10 @@ def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> 
     # A name that another concept shares is no example of a missing concept.
     kept = [(name, found) for name, found in rows if name.concepts or not _is_exact(found)]
     mentions = [Mention.alone(name.text, name.language) for name, _ in kept]
+    written = [as_written(m, found, index) for m, (_, found) in zip(mentions, kept, strict=True)]
     return Answers(
         mentions,
-        _reranked(linker, mentions, [found for _, found in kept]),
+        _reranked(linker, mentions, written),
         [name.concepts for name, _ in kept],
     )
 

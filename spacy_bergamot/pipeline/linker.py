@@ -105,7 +105,7 @@ class BergamotLinker(PartsPipe):
             self._remembered.after_fork()
         flat = [(mention.text, label(mention.label)) for of in mentions for mention in of]
         found = iter(self._remembered(flat))
-        candidates = [[as_written(one, next(found)) for one in of] for of in mentions]
+        candidates = [[as_written(one, next(found), parts.index) for one in of] for of in mentions]
         if parts.reranker is not None:
             candidates = rerank_documents(parts.reranker, mentions, candidates, parts.kb)
         if parts.calibration is not None:

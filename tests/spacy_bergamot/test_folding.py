@@ -32,6 +32,9 @@ SAME = [
     ("UKR", "пневмонія", "пневмонії", "пневмонією"),
     ("BUL", "артериална хипертония", "артериалната хипертония"),
     ("BUL", "мигрена", "мигрената", "мигрени"),
+    ("FIN", "rintakipu", "rintakivun", "rintakipua", "rintakivut"),
+    ("FIN", "hengenahdistus", "hengenahdistuksen", "hengenahdistusta"),
+    ("FIN", "aivoverenvuoto", "aivoverenvuodon"),
     ("HEB", "בחילה", "ובחילה", "הבחילה"),
     ("RUM", "boală și inflamaţie", "boală şi inflamație"),
 ]

@@ -32,3 +32,27 @@ def test_an_abbreviation_in_capitals_is_no_word(
     assert {c["concept_id"] for c in ent._.candidates} == {"C01", "C04", "C05"}
     explained = linker.explain(mention, context=text)
     assert explained["decision"] == linked
+
+
+def test_a_name_means_what_it_means_in_the_text_s_language(make_nlp: Callable[..., Language]):
+    """Both have score 1, and more names of the other one are the same string."""
+    nlp = make_nlp(mentions=False, generator=EXACT)
+    linker = nlp.get_pipe("bergamot_linker")
+    others = [{**add("C01", "Zelose"), "language": language} for language in ("DUT", "CZE")]
+    linker.update_index([*others, {**add("C04", "Zelose"), "language": "GER"}])
+    for language, linked in (("de", "C04"), ("nl", "C01"), ("fr", "C01")):
+        doc = mark(nlp, "Zelose seit 2010.", "Zelose")
+        doc.user_data["language"] = language
+        (ent,) = linker(doc).ents
+        assert ent.kb_id_ == linked, language
+
+
+@pytest.mark.parametrize("language", ["JPN", "CHI"])
+def test_a_name_that_two_languages_have_is_in_the_text_s(
+    make_nlp: Callable[..., Language], language: str
+):
+    nlp = make_nlp(mentions=False, generator=EXACT)
+    doc = mark(nlp, "糖尿病の既往", "糖尿病")
+    doc.user_data["language"] = language
+    (ent,) = nlp.get_pipe("bergamot_linker")(doc).ents
+    assert [(c["concept_id"], c["language"]) for c in ent._.candidates] == [("C02", language)]
