@@ -52,7 +52,7 @@ def test_a_name_that_two_languages_have_is_in_the_text_s(
     make_nlp: Callable[..., Language], language: str
 ):
     nlp = make_nlp(mentions=False, generator=EXACT)
-    doc = mark(nlp, "糖尿病の既往", "糖尿病")
+    doc = mark(nlp, "糖尿病 あり", "糖尿病")
     doc.user_data["language"] = language
     (ent,) = nlp.get_pipe("bergamot_linker")(doc).ents
     assert [(c["concept_id"], c["language"]) for c in ent._.candidates] == [("C02", language)]
