@@ -106,8 +106,11 @@ _FINNISH = (  # which Snowball leaves apart: tulehdus, tulehduksen; kipu, kivun;
     (re.compile("v(?=[aouyäö]$)"), "p"),
     (re.compile("d(?=[aouyäö]$)"), "t"),
 )
-_HEBREW_PREFIXES = re.compile("^[ובהלמכש]{1,2}(?=[א-ת]{3})")
-"""Words that are written as a part of the next one: and, in, the, to, from, as, that."""
+_HEBREW_PREFIXES = re.compile("^ו?ה?(?=[א-ת]{3})")
+"""And, the: they are written as a part of the next word. Those for in, to, from, as and that stay:
+of the words for renal and placental they would make one."""
+_OPPOSITES = frozenset(["hyper", "hypo", "hiper", "hipo", "iper", "ipo"])
+"""Of names with a hyphen; stemmers make one of some."""
 _thread = local()
 _LONG = 6
 """Letters from which a word's British spelling is changed: not of "hour" or "rise"."""
@@ -185,7 +188,7 @@ def _stem(word: str, language: str) -> str:
             word = stem
     if language == "HEB":
         word = _HEBREW_PREFIXES.sub("", word)
-    if found := stemmer(language):
+    if word not in _OPPOSITES and (found := stemmer(language)):
         # "enfermedades" takes one step more than "enfermedad". Elsewhere more steps make one
         # word of several: of lung cancer, oedema and embolism in Hungarian.
         for _ in range(2 if language == "SPA" else 1):

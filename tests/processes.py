@@ -146,6 +146,8 @@ def _run(
     import torch
 
     torch.set_num_threads(int(environment.get("OMP_NUM_THREADS", 1)))  # read at the import
+    # As an interpreter of its own has it: this fork's is that of the server that it came from.
+    multiprocessing.set_start_method(multiprocessing.get_all_start_methods()[0], force=True)
     sys.stdin = open(0, encoding="utf8")  # noqa: SIM115  # multiprocessing has closed it
     sys.argv = words
     runpy.run_module(words[0], run_name="__main__", alter_sys=True)

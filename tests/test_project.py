@@ -125,7 +125,11 @@ def test_the_card_makes_no_step_run_again(project: Path):
 
 
 def test_the_ner_workflows_score_mentions_and_links_and_end_in_a_wheel(project: Path):
-    gold = {"vars.ner_corpus": "assets/sample/gold/gold.jsonl", "vars.ner_form": "gold"}
+    gold = {
+        "vars.ner_corpus": "assets/sample/gold/gold.jsonl",
+        "vars.ner_form": "gold",
+        "vars.ner_label": "",
+    }
     length = {"vars.ner_epochs": 1, "vars.ner_batch_pieces": 2048, "vars.ner_dev_share": 0.25}
     overrides = SHORT | gold | length
     texts = project / "assets/texts"

@@ -1,6 +1,6 @@
 """Write gold.jsonl, with the places of mentions, and queries.txt from marked sentences.
 
-    python assets/sample/gold.py [FOLDER]
+    python -m assets.sample.gold [FOLDER]
 
 FOLDER, or else `gold` beside this file, has sentences.tsv: language and sentence, in which mentions
 are marked as [their text|CUI], or [their text|NIL] where no concept of the sample fits.
@@ -8,15 +8,14 @@ are marked as [their text|CUI], or [their text|NIL] where no concept of the samp
 
 import csv
 import json
-import re
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
+
+from training.corpora.marked import unmarked
 
 HERE = Path(__file__).resolve().parent
 NIL = "NIL"
-_MARK = re.compile(r"\[(\S(?:[^\[\]|]*\S)?)\|(\w+)\]")
 
 
 def main(folder: Path) -> None:
@@ -28,7 +27,11 @@ def main(folder: Path) -> None:
     lines = (folder / "sentences.tsv").read_text(encoding="utf8").splitlines()
     for number, line in enumerate(lines, 1):
         language, _, marked = line.partition("\t")
-        text, entities = unmarked(marked)
+        text, marks = unmarked(marked)
+        entities = [
+            {"start": start, "end": end, "text": text[start:end], "concept_id": "|".join(concepts)}
+            for start, end, concepts in marks
+        ]
         unknown = {entity["concept_id"] for entity in entities} - known
         if not text or unknown or set(text) & set("[]|"):
             sys.exit(f"sentences.tsv:{number}: {', '.join(unknown) or 'not readable'}: {line}")
@@ -47,20 +50,6 @@ def main(folder: Path) -> None:
     for name, rows in (("gold.jsonl", gold), ("queries.txt", queries)):
         text = "".join(f"{row}\n" for row in rows)
         (folder / name).write_text(text, encoding="utf8", newline="\n")
-
-
-def unmarked(marked: str) -> tuple[str, list[dict[str, Any]]]:
-    """Return a sentence without its marks, and the mentions with character offsets."""
-    text, position = "", 0
-    entities = []
-    for mark in _MARK.finditer(marked):
-        mention, concept_id = mark.groups()
-        text += marked[position : mark.start()]
-        place = {"start": len(text), "end": len(text) + len(mention)}
-        entities.append({**place, "text": mention, "concept_id": concept_id})
-        text += mention
-        position = mark.end()
-    return text + marked[position:], entities
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from spacy_bergamot.index.language_bias import LanguageBias
 from spacy_bergamot.index.lexical import LexicalIndex
 from spacy_bergamot.index.vector_store import fill, open_store, plan_of
 from spacy_bergamot.kb.concept_table import ConceptTable
+from spacy_bergamot.languages import lat
 from spacy_bergamot.ragged import expand
 from spacy_bergamot.storage.arrow_files import read_arrow
 from spacy_bergamot.storage.files import atomic_folder
@@ -78,6 +79,7 @@ class AliasIndex:
         count = len(self.vector_indptr) - 1
         self.bias: LanguageBias = base.bias if base else LanguageBias.open(path, names, count=count)
         self._languages = self.bias.codes(names)
+        self._lat = np.array(list(map(lat, names)))
         self._language_of = languages.indices.to_numpy(zero_copy_only=True)
         self.keys = _mapped(path / "keys.npy")
         self.key_rows = _mapped(path / "key_rows.npy")
@@ -264,6 +266,23 @@ class AliasIndex:
     def vectors(self) -> int:
         """Number of distinct vectors."""
         return len(self.vector_indptr) - 1
+
+    def alias_in(self, name: str, concept_id: str, language: str) -> dict[str, str] | None:
+        """Return alias, language and source of a concept's name in a language; None without one.
+
+        name (str): In normal form. concept_id (str): Of the concept.
+        language (str): As in MRCONSO.RRF.
+        """
+        (string,), concept = self.lookup([name]), self.table.find(concept_id)
+        if string < 0 or concept is None:
+            return None
+        rows = self.alias_rows(int(string))
+        rows = rows[self.table.keys("aliases")[rows] == concept]
+        rows = rows[self._lat[self._language_of[rows]] == language]
+        if not len(rows):
+            return None
+        (found,) = self.table.aliases.slice(int(rows[0]), 1).to_pylist()
+        return {column: found[column] for column in ("alias", "language", "source")}
 
     def alias_rows(self, string: int) -> np.ndarray:
         """Return the rows in the concept table's aliases of a string, int32."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from spacy_bergamot.index.alias_index import AliasIndex
-from spacy_bergamot.languages import lat
+from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.text import normalize
@@ -28,8 +28,10 @@ def as_written(mention: Mention, candidates: list[Candidate], index: AliasIndex)
     all_capitals = mention.context.isupper() and mention.context != mention.surface
     capitals = (mention.long_form or mention.surface).isupper()
 
+    own = {lat(mention.language), *NO_LANGUAGE}
+
     def differs(one: Candidate) -> tuple[bool, bool]:
-        other = bool(mention.language) and lat(one.language) != lat(mention.language)
+        other = bool(mention.language) and lat(one.language) not in own
         return other, not all_capitals and one.alias.isupper() != capitals
 
     return sorted(equal, key=differs) + candidates[len(equal) :]
@@ -39,14 +41,9 @@ def _in_language(candidate: Candidate, language: str, index: AliasIndex) -> Cand
     """Return a candidate with its alias as a language has it too, if it does."""
     if lat(candidate.language) == language:
         return candidate
-    (string,) = index.lookup([normalize(candidate.alias)])
-    if string < 0:
+    found = index.alias_in(normalize(candidate.alias), candidate.concept_id, language)
+    if found is None:
         return candidate
-    table = index.table
-    for row in index.alias_rows(int(string)).tolist():
-        alias = table.aliases.slice(row, 1).to_pylist()[0]
-        own = table.concept_id(alias["concept"]) == candidate.concept_id
-        if own and lat(alias["language"]) == language:
-            found = {name: alias[name] for name in ("alias", "language", "source")}
-            return replace(candidate, **found)
-    return candidate
+    return replace(
+        candidate, alias=found["alias"], language=found["language"], source=found["source"]
+    )

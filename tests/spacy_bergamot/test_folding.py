@@ -51,6 +51,11 @@ DIFFERENT = [
     ("FRE", "vitamine D", "vitamine"),
     ("RUS", "гепатит В", "гепатит"),
     ("KOR", "피로", "피가"),
+    ("POR", "hiper-hidrose", "hipo-hidrose"),
+    ("HEB", "אי ספיקה שלייתית", "אי ספיקה כלייתית"),
+    ("TUR", "hipokalsemi", "hipokalemi"),
+    ("HUN", "tüdőrák", "tüdőödéma"),
+    ("THA", "โรคหืด", "โรคหัด"),
     ("UKR", "гіпертонія", "гіпотонія"),
     ("BUL", "анурия", "анемия"),
 ]

@@ -135,7 +135,7 @@ def test_a_document_in_another_language_keeps_it(tmp_path):
     doc.user_data["language"] = language
     swaps, draw = Swaps(table, ["unknown|C03"]), random.Random(0)
     texts = {swaps.swapped(nlp, doc, 1.0, draw).text for _ in range(50)}
-    assert texts == {f"no {name} ." for name in (*names, "heart attack")}
+    assert texts == {f"no {name} ." for name in names}
 
 
 def test_mentions_side_by_side_that_share_a_token_then_are_one(tmp_path):

@@ -19,6 +19,7 @@ from spacy_bergamot.text import normalize
 from training.corpora.schema import MENTIONS, Corpus
 from training.corpora.text import numbered
 from training.errors import BergamotError, Errors
+from training.tables import concepts_of, names_of
 
 MERGED = ("SY",)
 RELATED = ("SY", "RB", "RN", "RO")
@@ -127,28 +128,22 @@ def _by_code(
 
 
 def _by_name(ids: Iterable[str], table: ConceptTable) -> dict[str, list[str]]:
-    """Return the concepts of ids that are English names of the table: preferred ones first."""
+    """Return the concepts of ids that are English names of the table, in any case.
+
+    Those that are called so, else those that have it as a name.
+    """
     normal = {value: normalize(value) for value in ids}
-    frame = (
-        pl.DataFrame(pl.from_arrow(table.aliases))
-        .filter(pl.col("language").cast(pl.String) == "ENG")
-        .select("concept", pl.col("alias").map_elements(normalize, return_dtype=pl.String))
-        .filter(pl.col("alias").is_in(list(normal.values())))
-        .unique(maintain_order=True)
-    )
-    rows: dict[str, list[int]] = {}
-    for row, alias in frame.iter_rows():
-        rows.setdefault(alias, []).append(row)
-    named = {value: rows[name] for value, name in normal.items() if name in rows}
-    preferred = table.concepts["name"]
-    return {
-        value: [
-            table.concept_id(row)
-            for row in [r for r in found if normalize(preferred[r].as_py()) == normal[value]]
-            or found
-        ]
-        for value, found in named.items()
-    }
+    if not normal:
+        return {}
+    lower = pl.col("alias").str.to_lowercase()
+    wanted = lower.is_in(list(normal.values()))
+    names = names_of(table).filter(pl.col("language") == "ENG").with_columns(lower).filter(wanted)
+    called = concepts_of(table).select("concept_id", alias=pl.col("name").str.to_lowercase())
+    found: dict[str, list[str]] = {}
+    for of in (names, called.filter(wanted)):  # the second takes the place of the first
+        grouped = of.group_by("alias").agg(pl.col("concept_id").unique().sort())
+        found |= dict(grouped.iter_rows())
+    return {value: found[name] for value, name in normal.items() if name in found}
 
 
 def _agreed(by_vocabulary: dict[str, list[str]], name: str) -> list[str]:

@@ -75,10 +75,11 @@ class Swaps:
         for ent in doc.ents:
             text += doc.text[behind : ent.start_char]
             behind = ent.end_char
-            named = self._names.get(draw.choice(ent.kb_id_.split("|")), {})
+            known = [one for one in ent.kb_id_.split("|") if one in self._names]
             name = ent.text
-            languages = [own] if own != "ENG" and own in named else sorted(named)
-            if languages and draw.random() < share:
+            if known and draw.random() < share:
+                named = self._names[draw.choice(known)]
+                languages = [own] if own != "ENG" and own in named else sorted(named)
                 name = draw.choice(named[draw.choice(languages)])
             places.append(Place(len(text), len(text) + len(name), ent.label_, ent.kb_id_))
             text += name

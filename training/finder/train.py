@@ -97,11 +97,12 @@ def _share(progress: float) -> float:
 
 
 def _digest(docs: Sequence[Doc]) -> str:
-    """Hash the texts and entities of documents."""
+    """Hash the texts, languages and entities of documents."""
     digest = hashlib.sha256()
     for doc in docs:
         entities = doc.to_array(["ENT_IOB", "ENT_TYPE", "ENT_KB_ID"]).tobytes()
-        digest.update(doc.text.encode() + b"\0" + entities)
+        language = str(doc.user_data.get("language", ""))
+        digest.update(b"\0".join((doc.text.encode(), language.encode(), entities)))
     return digest.hexdigest()
 
 

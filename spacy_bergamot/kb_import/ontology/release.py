@@ -85,8 +85,10 @@ def _conso(records: Records, ids: dict[str, str]) -> Iterator[Row]:
 
 def _is_taken(records: Records, ids: dict[str, str], name: Name) -> bool:
     """Tell whether a table says that a name means other concepts alone."""
-    owners = records.exclusive.get((name.language, normalize(name.text)))
-    concepts = {ids[owner] for owner in owners or () if owner in ids}
+    if not records.exclusive:
+        return False
+    owners = records.exclusive.get((name.language, normalize(name.text)), set())
+    concepts = {ids[owner] for owner in owners if owner in ids}
     return bool(concepts) and ids[name.accession] not in concepts
 
 
