@@ -59,7 +59,7 @@ setup(
     python_requires=">=3.10,<3.14",
     packages=find_packages(include=["spacy_bergamot", "spacy_bergamot.*"]),
     package_data={
-        "spacy_bergamot": ["py.typed"],
+        "spacy_bergamot": ["py.typed", "*.tsv"],
         "spacy_bergamot.kb": ["*.tsv"],
         "spacy_bergamot.output": ["templates/*"],
         "spacy_bergamot.mentions": ["*.tsv", "word_pieces.txt.xz"],
@@ -114,6 +114,7 @@ setup(
             "spacy_bergamot.Finder.v1 = spacy_bergamot.pipeline.loaders:finder",
             "spacy_bergamot.ConceptTable.v1 = spacy_bergamot.pipeline.loaders:concept_table",
             "spacy_bergamot.ExactGenerator.v1 = spacy_bergamot.linking.generators:make_exact",
+            "spacy_bergamot.FoldedGenerator.v1 = spacy_bergamot.linking.generators:make_folded",
             "spacy_bergamot.LexicalGenerator.v1 = spacy_bergamot.linking.generators:make_lexical",
             "spacy_bergamot.DenseGenerator.v1 = spacy_bergamot.linking.generators:make_dense",
             "spacy_bergamot.EnsembleGenerator.v1 = spacy_bergamot.linking.generators:make_ensemble",

@@ -1,28 +1,20 @@
 """Folded words: what writing varies and meaning does not.
 
-A word is folded by the rules of its language: inflection (Snowball's stemmers; of English the
-plural alone, as Snowball makes one of "hepatitis" and "hepatic"), accents, British and American
-spelling in English, Roman numbers, Greek letters. Hyphens, apostrophes and the border of letters
-and digits part words; articles and the like fold to nothing, and so do single letters beside an
-apostrophe. A name's folded words, in any order, are its folded form: "diabetes type II",
-"Type-2 diabetes".
+A word is folded by the rules of its language: inflection (`spacy_bergamot.inflection`), accents,
+British and American spelling in English, Roman numbers, Greek letters. Hyphens, apostrophes and the
+border of letters and digits part words; articles and the like fold to nothing, and so do single
+letters beside an apostrophe. A name's folded words, in any order, are its folded form: "diabetes
+type II", "Type-2 diabetes".
 """
 
 import re
 import unicodedata
 from functools import cache, lru_cache
-from threading import local
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from spacy_bergamot.inflection import uninflected
 from spacy_bergamot.text import normalize
 
-_STEMMERS = {
-    "ARA": "arabic", "BAQ": "basque", "CAT": "catalan", "CZE": "czech", "DAN": "danish",
-    "DUT": "dutch", "EST": "estonian", "FIN": "finnish", "FRE": "french",
-    "GER": "german", "GRE": "greek", "HUN": "hungarian", "IND": "indonesian", "ITA": "italian",
-    "NOR": "norwegian", "PER": "persian", "POL": "polish", "POR": "portuguese", "RUM": "romanian",
-    "RUS": "russian", "SPA": "spanish", "SWE": "swedish", "TUR": "turkish",
-}  # fmt: skip
 # No single letters: of "hepatitis A" and "гепатит В" they are the point.
 _FUNCTION_WORDS = {
     "ENG": "an the of in on at to by with for and or due",
@@ -76,42 +68,10 @@ _BRITISH = (
     (re.compile("sulph"), "sulf"),
     (re.compile("tre$"), "ter"),
 )
-_PLURALS = (
-    (re.compile("(?<![ae])ies$"), "y"),
-    (re.compile("(ss|x|(?<!a)ch|sh|[^ae]us)es$"), r"\1"),  # not "headaches"
-    (re.compile("sis$"), "se"),  # diagnosis: diagnoses
-    (re.compile("(?<![suie])s$|(?<=e)s$"), ""),
-)
-_PORTUGUESE_PLURALS = (  # which Snowball leaves apart
-    (re.compile("(?:õe|ãe|ão)s$"), "ão"),
-    (re.compile("ais$"), "al"),
-    (re.compile("[eé]is$"), "el"),
-    (re.compile("óis$"), "ol"),
-)
-_ENDINGS = {  # of languages without a stemmer of Snowball's; two syllables stay
-    "KOR": re.compile(
-        "(?<=[가-힣]{2})(?:으로|에서|에게|부터|까지|이나|이며|이고|이란|"
-        "[은는이가을를과와도의에로만])$"
-    ),
-    "UKR": re.compile(
-        "(?<=[а-яіїєґ]{3})(?:ами|ями|ові|еві|ого|ому|ими|ією|ості|істю|"
-        "ій|их|им|ою|ею|ів|ам|ям|ах|ях|ом|ем|єм|ий|ії|ія|ію|ої|[аяуюиіїеєойь])$"
-    ),
-    "BUL": re.compile(
-        "(?<=[а-я]{3})(?:ията|ието|иите|ият|ове|ата|ята|ото|ето|ите|ия|ие|ии|ят|ът|[аяеиоъ])$"
-    ),
-}
-_FINNISH = (  # which Snowball leaves apart: tulehdus, tulehduksen; kipu, kivun; vuoto, vuodon
-    (re.compile("(?<=[uyoö])(?:ks|[sdt]i?)$"), ""),
-    (re.compile("v(?=[aouyäö]$)"), "p"),
-    (re.compile("d(?=[aouyäö]$)"), "t"),
-)
-_HEBREW_PREFIXES = re.compile("^ו?ה?(?=[א-ת]{3})")
-"""And, the: they are written as a part of the next word. Those for in, to, from, as and that stay:
-of the words for renal and placental they would make one."""
-_OPPOSITES = frozenset(["hyper", "hypo", "hiper", "hipo", "iper", "ipo"])
-"""Of names with a hyphen; stemmers make one of some."""
-_thread = local()
+_KEPT = {
+    "DAN": "åæø", "EST": "äöõü", "FIN": "åäö", "NOR": "åæø", "SPA": "ñ", "SWE": "åäö",
+}  # fmt: skip
+"""Letters that are no others with an accent: Swedish vårt (our) is no vårta, Spanish año no ano."""
 _LONG = 6
 """Letters from which a word's British spelling is changed: not of "hour" or "rise"."""
 
@@ -174,53 +134,12 @@ def fold_word(word: str, language: str) -> str:
     if language == "ENG" and len(word) >= _LONG:
         for pattern, instead in _BRITISH:
             word = pattern.sub(instead, word)
-    stem = _stem(word, language)
-    return stem if language == "VIE" else _without_accents(stem) or word
-
-
-def _stem(word: str, language: str) -> str:
-    if language == "ENG":
-        return _singular(word)
-    for pattern, instead in _PORTUGUESE_PLURALS if language == "POR" else ():
-        word = pattern.sub(instead, word)
-    if endings := _ENDINGS.get(language):
-        while (stem := endings.sub("", word)) != word:
-            word = stem
-    if language == "HEB":
-        word = _HEBREW_PREFIXES.sub("", word)
-    if word not in _OPPOSITES and (found := stemmer(language)):
-        # "enfermedades" takes one step more than "enfermedad". Elsewhere more steps make one
-        # word of several: of lung cancer, oedema and embolism in Hungarian.
-        for _ in range(2 if language == "SPA" else 1):
-            word = str(found.stemWord(word))
-    for pattern, instead in _FINNISH if language == "FIN" else ():
-        word = pattern.sub(instead, word)
-    return word
-
-
-def _singular(word: str) -> str:
-    """Return an English word without a plural's ending (after Harman 1991)."""
-    if len(word) > 3:
-        for pattern, instead in _PLURALS:
-            if pattern.search(word):
-                return pattern.sub(instead, word)
-    return word
-
-
-def stemmer(language: str) -> Any:
-    """Return this thread's stemmer of a language, None if there is none.
-
-    PyStemmer's are not to be used by two threads at once.
-
-    language (str): MRCONSO.RRF's code.
-    """
-    import Stemmer
-
-    known: dict[str, Any] = _thread.__dict__
-    if language not in known:
-        name = _STEMMERS.get(language)
-        known[language] = Stemmer.Stemmer(name) if name in Stemmer.algorithms() else None
-    return known[language]
+    if language == "VIE":  # tones tell words apart
+        return word
+    if language == "GRE":
+        word = _without_accents(word).replace("ς", "σ")
+    kept = _KEPT.get(language, "")
+    return _without_accents(uninflected(word, language), kept) or word
 
 
 @cache
@@ -233,9 +152,17 @@ def plain_word(word: str) -> str:
     return _without_accents(normalize(word))
 
 
-def _without_accents(word: str) -> str:
-    """Return a word without combining marks; those of scripts that need them stay."""
+def _without_accents(word: str, kept: str = "") -> str:
+    """Return a word without combining marks; those of scripts that need them stay.
+
+    kept (str): Letters that are as they are.
+    """
     if word.isascii():
         return word
-    parts = unicodedata.normalize("NFD", word)
+    return "".join(letter if letter in kept else _plain(letter) for letter in word)
+
+
+@lru_cache(maxsize=10_000)
+def _plain(letter: str) -> str:
+    parts = unicodedata.normalize("NFD", letter)
     return unicodedata.normalize("NFC", "".join(c for c in parts if not "\u0300" <= c <= "\u036f"))

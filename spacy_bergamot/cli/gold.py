@@ -45,14 +45,17 @@ def _read_queries(path: Path) -> Iterator[Name]:
         yield Name(gold, mention, language)
 
 
-def as_mention(nlp: Language, mention: str, spans_key: str | None) -> Doc:
+def as_mention(nlp: Language, mention: str, spans_key: str | None, language: str = "") -> Doc:
     """Return a document that is one mention.
 
     nlp (Language): The pipeline.
     mention (str): Its text.
     spans_key (str | None): The group of spans that it is put in; `doc.ents` where there is none.
+    language (str): Of the text; empty if unknown.
     """
     doc = nlp.make_doc(mention)
+    if language:
+        doc.user_data["language"] = language
     span = Span(doc, 0, len(doc), label="MENTION")
     if spans_key is None:
         doc.ents = [span]

@@ -175,7 +175,8 @@ def calibrate_cli(
             )
         elif gold.is_dir() or gold.suffix == ".txt":
             names = read_names(gold)
-            docs = [as_mention(nlp, name.text, linker.settings.spans_key) for name in names]
+            key = linker.settings.spans_key
+            docs = [as_mention(nlp, name.text, key, name.language) for name in names]
             found = [of[0] if of else [] for of in linker.predict(docs)]
             golds = [name.concepts for name in names]
             mentions = [Mention.alone(name.text, name.language) for name in names]

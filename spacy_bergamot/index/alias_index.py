@@ -7,6 +7,8 @@ A folder, memory-mapped, without pickle:
 - keys.npy, key_rows.npy   sorted 64-bit keys of the strings, and their rows.
 - vector_indptr.npy, vector_strings.npy   for every vector the ids of its strings: those of the
   same token ids share one. string_vectors.npy   for every string its vector.
+- folded_keys.npy, folded_strings.npy, folded_languages.npy   the same strings by their folded
+  forms (`spacy_bergamot.index.folded_strings`); from version 5 on.
 - lexical/           the same strings by their character 3-grams.
 - engine/            what the search engine saved; its rows are vectors.
 - languages.npy      the mean of the vectors, and of those of every language's names.
@@ -29,6 +31,7 @@ from spacy_bergamot.hashing import find_keys, string_keys
 from spacy_bergamot.index.alias_strings import save_languages, write_strings
 from spacy_bergamot.index.distinct import group_names
 from spacy_bergamot.index.engines import Engine, Vectors, engine_class, require_engine
+from spacy_bergamot.index.folded_strings import FoldedStrings
 from spacy_bergamot.index.language_bias import LanguageBias
 from spacy_bergamot.index.lexical import LexicalIndex
 from spacy_bergamot.index.vector_store import fill, open_store, plan_of
@@ -40,9 +43,9 @@ from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import checked_manifest, files_fingerprint, write_manifest
 
 KIND = "alias-index"
-VERSION = 4
+VERSION = 5
 _MOST_NEW = 0.2  # share of new vectors from which a graph is built and not grown
-_ALSO = (3,)  # its 3-grams have weights instead of lengths
+_ALSO = (3, 4)  # 3-grams with weights instead of lengths; no folded forms
 _FIELDS = {"lm_fingerprint": str, "engine": str, "dim": int, "release": list}
 _FIELDS |= dict.fromkeys(("strings", "vectors", "aliases", "concepts"), int)
 
@@ -80,6 +83,7 @@ class AliasIndex:
         self.bias: LanguageBias = base.bias if base else LanguageBias.open(path, names, count=count)
         self._languages = self.bias.codes(names)
         self._lat = np.array(list(map(lat, names)))
+        self.folded = FoldedStrings(path, names)
         self._language_of = languages.indices.to_numpy(zero_copy_only=True)
         self.keys = _mapped(path / "keys.npy")
         self.key_rows = _mapped(path / "key_rows.npy")
@@ -147,6 +151,7 @@ class AliasIndex:
         table = ConceptTable.open(concepts)
         with atomic_folder(Path(path)) as folder:
             strings = write_strings(folder, table)
+            FoldedStrings.write(folder, table)
             LexicalIndex.build(folder / "lexical", strings, base=base.lexical if base else None)
             groups = group_names(encoder, strings)
             np.save(folder / "vector_indptr.npy", groups.indptr)

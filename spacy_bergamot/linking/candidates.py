@@ -15,7 +15,8 @@ import numpy as np
 from spacy_bergamot.encoder.text_encoder import CachingEncoder, Encodes
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.linking.filters import CandidateFilter, Masks
-from spacy_bergamot.linking.generators import EnsembleGenerator, Generator
+from spacy_bergamot.linking.generators import FOLDED, EnsembleGenerator, Generator
+from spacy_bergamot.linking.mention import Query
 from spacy_bergamot.linking.rescoring import Pool, Rescorer, Scored
 from spacy_bergamot.linking.selection import Chosen, Selection, same_names
 from spacy_bergamot.text import has_letters
@@ -34,7 +35,7 @@ class Candidate:
     concept_id (str): Its id.
     score (float): Of the mention and its best alias; 1.0 if they are the same.
     alias, language, source (str): That alias as the knowledge base writes it.
-    generator (str): What found that alias: "exact", "lexical", "dense".
+    generator (str): What found that alias: "exact", "folded", "lexical", "dense".
     scores (dict[str, float]): The score of every generator that found the concept, unweighted.
     probability (float | None): That it is right, where the linker was calibrated.
     """
@@ -129,38 +130,40 @@ class CandidateGenerator:
         self._concept_of = table.keys("aliases")
         self._columns = {name: table.column("aliases", name) for name in _COLUMNS}
 
-    def generate(self, mentions: Sequence[tuple[str, str]], *, k: int) -> list[list[Candidate]]:
-        """Return up to k candidates of every (mention, entity label) pair, best first.
+    def generate(
+        self, mentions: Sequence[Query | tuple[str, str]], *, k: int
+    ) -> list[list[Candidate]]:
+        """Return up to k candidates of every mention, best first.
 
-        mentions: In normal form (`spacy_bergamot.text.normalize`). One that is an alias needs no
-            language model: its vector is in the index.
+        mentions (Sequence[Query | tuple[str, str]]): Names, as a rule with labels and languages.
+            One that is an alias needs no language model: its vector is in the index.
         """
         found = self.find(mentions, k=k)
         return [[candidate for _, candidate in self.rank(one, k=k)] for one in found]
 
     def find(
         self,
-        mentions: Sequence[tuple[str, str]],
+        mentions: Sequence[Query | tuple[str, str]],
         *,
         k: int,
         encoder: Encodes | None = None,
         beside: Sequence[Found] | None = None,
     ) -> list[Found]:
-        """Return what is found for (mention, entity label) pairs, for `rank`.
+        """Return what is found for mentions, for `rank`.
 
-        mentions: Pairs, the mention in normal form.
+        mentions (Sequence[Query | tuple[str, str]]): As of `generate`.
         k (int): Concepts that every generator is asked for.
         encoder (Encodes | None): What encodes instead of the generator's own.
         beside (list[Found] | None): What another generator found, with which this one's candidates
             are to be compared.
         """
         encoder = CachingEncoder(encoder or self.encoder)
-        names = [mention for mention, _ in mentions]
-        labels = [label for _, label in mentions]
+        wanted = [Query(*mention) for mention in mentions]
+        names = [one.name for one in wanted]
         parts: list[dict[str, Chosen]] = [{} for _ in mentions]
         open_rows = [row for row, name in enumerate(names) if has_letters(name)]
         for key, generator in self.ensemble.generators.items():
-            asked = [(names[row], labels[row]) for row in open_rows]
+            asked = [wanted[row] for row in open_rows]
             chosen = self._select(generator, asked, encoder, k)
             for row, best in zip(open_rows, chosen, strict=True):
                 if len(best.concepts):  # one that finds nothing has no say
@@ -181,21 +184,20 @@ class CandidateGenerator:
             return self._ordered(self._merged(found.parts), k)
         return self._ordered(self._by_rescoring(found.pool, found.scored, k), k)
 
-    def dropped(self, mention: str, label: str = "", *, k: int) -> list[Dropped]:
+    def dropped(self, query: Query, *, k: int) -> list[Dropped]:
         """Return what the generators find for a mention and the filters drop, and why.
 
-        label (str): Of the entity, for types by label.
-        mention (str): In normal form. k (int): Of 4 k aliases that each generator finds.
+        query (Query): The mention. k (int): Of 4 k aliases that each generator finds.
         """
         found = []
         for key, generator in self.ensemble.generators.items():
-            if not has_letters(mention):
+            if not has_letters(query.name):
                 break
-            hits = generator.search([mention], self.index, self.encoder)([0], 4 * k)[0]
+            hits = generator.search([query], self.index, self.encoder)([0], 4 * k)[0]
             _, aliases, scores = self._select.aliases(hits)
             for alias, score in zip(aliases, scores, strict=True):
                 concept = int(self._concept_of[alias])
-                reason = self.masks.reason(int(alias), concept, label)
+                reason = self.masks.reason(int(alias), concept, query.label)
                 if reason is not None:
                     text = self._columns["alias"][int(alias)].as_py()
                     concept_id = self.index.table.concept_id(concept)
@@ -230,12 +232,12 @@ class CandidateGenerator:
         assert self.rescorer is not None
         concepts, scores, best = self.rescorer.concepts(pool, scored)
         last = np.sort(scores)[-min(k, len(scores))] - 10.0**-_DECIMALS
-        entries = []
+        entries, folded = [], self.rescorer.folded
         for row in np.flatnonzero(scores >= last):
             place = best[row]
             each = {key: float(values[place]) for key, values in scored.parts.items()}
             by = [key for key, found in pool.found.items() if found[place]]
-            each = {**dict.fromkeys(by, 1.0), **each}
+            each = {**{key: FOLDED if key == folded else 1.0 for key in by}, **each}
             key = max(by, key=lambda key: self.ensemble.weight(key) * each[key])
             names = same_names(pool.strings, pool.concepts, place)
             alias = pool.aliases[place]

@@ -14,6 +14,7 @@ import numpy as np
 from spacy_bergamot.encoder.text_encoder import Encodes
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.linking.mention import Query
 from spacy_bergamot.ragged import expand
 
 
@@ -31,6 +32,9 @@ class Hits(NamedTuple):
 Search = Callable[[Sequence[int], int], list[Hits]]
 """Positions of names and a number of hits in, their hits out."""
 
+FOLDED = 0.99
+"""Score of an alias that is the name but for what folding leaves out: below the name itself."""
+
 NOTHING = Hits(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32), True)
 
 
@@ -43,10 +47,10 @@ class Generator(Protocol):
         """What stands in candidates as their generator."""
         ...
 
-    def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
+    def search(self, queries: Sequence[Query], index: AliasIndex, encoder: Encodes) -> Search:
         """Return the search for some names.
 
-        names (Sequence[str]): In normal form.
+        queries (Sequence[Query]): The names.
         index (AliasIndex): Searched.
         encoder (Encodes): Gives vectors of names, where a generator needs them.
         """
@@ -59,9 +63,9 @@ class ExactGenerator:
 
     name: str = "exact"
 
-    def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
+    def search(self, queries: Sequence[Query], index: AliasIndex, encoder: Encodes) -> Search:
         """Return the search for some names; see `Generator.search`."""
-        found = index.lookup(names)
+        found = index.lookup([one.name for one in queries])
         one = np.ones(1, dtype=np.float32)
 
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:
@@ -69,6 +73,28 @@ class ExactGenerator:
                 Hits(found[row : row + 1], one, True) if found[row] >= 0 else NOTHING
                 for row in rows
             ]
+
+        return search
+
+
+@dataclass(frozen=True)
+class FoldedGenerator:
+    """Aliases in the text's language that have the name's folded form, with score `FOLDED`.
+
+    They differ from it in inflection, order, hyphens or spelling alone (`spacy_bergamot.folding`).
+    Of a text whose language nobody knows, and of an index that was made before it had folded
+    forms, it finds none.
+    """
+
+    name: str = "folded"
+
+    def search(self, queries: Sequence[Query], index: AliasIndex, encoder: Encodes) -> Search:
+        """Return the search for some names; see `Generator.search`."""
+        found = [index.folded.find(one.name, one.languages) for one in queries]
+
+        def search(rows: Sequence[int], fetch: int) -> list[Hits]:
+            each = [found[row] for row in rows]
+            return [Hits(one, np.full(len(one), FOLDED, np.float32), True) for one in each]
 
         return search
 
@@ -83,11 +109,11 @@ class LexicalGenerator:
     smallest: float = 0.2
     name: str = "lexical"
 
-    def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
+    def search(self, queries: Sequence[Query], index: AliasIndex, encoder: Encodes) -> Search:
         """Return the search for some names; see `Generator.search`."""
 
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:
-            wanted = [names[row] for row in rows]
+            wanted = [queries[row].name for row in rows]
             found = index.lexical.search(wanted, fetch, smallest=self.smallest)
             return [Hits(strings, scores, len(strings) < fetch) for strings, scores in found]
 
@@ -100,9 +126,9 @@ class DenseGenerator:
 
     name: str = "dense"
 
-    def search(self, names: Sequence[str], index: AliasIndex, encoder: Encodes) -> Search:
+    def search(self, queries: Sequence[Query], index: AliasIndex, encoder: Encodes) -> Search:
         """Return the search for some names; see `Generator.search`."""
-        vectors = index.embed(names, encoder)
+        vectors = index.embed([one.name for one in queries], encoder)
 
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:
             found = index.engine.search(vectors[list(rows)], min(fetch, index.vectors))
@@ -183,6 +209,11 @@ class EnsembleGenerator:
 def make_exact() -> ExactGenerator:
     """Configure `ExactGenerator`."""
     return ExactGenerator()
+
+
+def make_folded() -> FoldedGenerator:
+    """Configure `FoldedGenerator`."""
+    return FoldedGenerator()
 
 
 def make_lexical(smallest: float = 0.2) -> LexicalGenerator:

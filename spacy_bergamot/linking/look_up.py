@@ -6,11 +6,11 @@ from spacy.tokens import Doc, Span
 
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.languages import NO_LANGUAGE, lat
-from spacy_bergamot.linking.mention import Mention
+from spacy_bergamot.linking.mention import Mention, Query
 from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.linking.spans import spans_of
 from spacy_bergamot.mentions.abbreviations import find_abbreviations, known_forms
-from spacy_bergamot.mentions.language import language_of
+from spacy_bergamot.mentions.language import Guess, language_of
 from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
 from spacy_bergamot.text import normalize, unbroken
 
@@ -51,20 +51,19 @@ class LookUp:
         if not spans:
             return []
         text = doc.text  # made of the tokens at every call
-        languages, sure = language_of(doc)
         places = [(span.start_char, span.end_char, span.label_) for span in spans]
-        return self.at(places, text, languages if sure else [""])
+        return self.at(places, text, language_of(doc))
 
     def at(
-        self, places: Sequence[tuple[int, int, str]], text: str, languages: list[str]
+        self, places: Sequence[tuple[int, int, str]], text: str, languages: Guess
     ) -> list[Mention]:
         """Return what is looked up for mentions at places of a text.
 
         places: Start, end (characters) and label of each.
-        languages (list[str]): Of the text, one at least.
+        languages (Guess): Of the text.
         """
-        forms = self._short_forms(text, languages)
-        return [_mention(text, *place, forms, languages[0]) for place in places]
+        forms = self._short_forms(text, languages.languages if languages.sure else [""])
+        return [_mention(text, *place, forms, languages) for place in places]
 
     def mention(self, text: str, label: str, *, context: str, language: str) -> Mention:
         """Return what is looked up for a mention by itself.
@@ -78,11 +77,16 @@ class LookUp:
         start = context.find(text)
         if start < 0:
             context, start = text, 0
-        return _mention(context, start, start + len(text), label, forms, language)
+        said = Guess([language], True)
+        return _mention(context, start, start + len(text), label, forms, said)
 
-    def label(self, label: str) -> str:
-        """Return a label if it decides which concepts are allowed, else nothing."""
-        return label if self.settings.allowed.types_of(label) else ""
+    def query(self, mention: Mention) -> Query:
+        """Return what candidates are sought for: its label only if it decides which are allowed.
+
+        mention (Mention): What is looked up.
+        """
+        label = mention.label if self.settings.allowed.types_of(mention.label) else ""
+        return Query(mention.text, label, mention.languages)
 
     def _short_forms(self, text: str, languages: list[str]) -> dict[str, str]:
         if not self.settings.resolve_abbreviations:
@@ -111,10 +115,14 @@ class LookUp:
 
 
 def _mention(
-    context: str, start: int, end: int, label: str, forms: dict[str, str], language: str
+    context: str, start: int, end: int, label: str, forms: dict[str, str], languages: Guess
 ) -> Mention:
     """Return a mention, looked up as its long form where it is a short form."""
     surface = context[start:end]
     long_form = forms.get(surface.strip(), "")
     text = normalize(unbroken(long_form or surface))
-    return Mention(text, label, context, start, end, long_form, language)
+    codes, sure = languages
+    language = codes[0] if sure else ""
+    # Of a text that is too short to say its language, any is possible.
+    likely = tuple(map(lat, codes)) if sure or len(codes) == 1 else ()
+    return Mention(text, label, context, start, end, long_form, language, likely)

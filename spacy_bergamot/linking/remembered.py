@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 
 from spacy_bergamot.linking.candidates import Candidate, CandidateGenerator
+from spacy_bergamot.linking.mention import Query
 from spacy_bergamot.linking.recent import Recent
 from spacy_bergamot.linking.updated_generator import UpdatedGenerator
-
-Asked = tuple[str, str]
-"""What is looked up, in normal form, and the label that decides which concepts are allowed."""
 
 
 class RememberedCandidates:
@@ -23,12 +21,12 @@ class RememberedCandidates:
     ) -> None:
         self.generator = generator
         self.k = k
-        self._recent: Recent[Asked, list[Candidate]] = Recent(most)
+        self._recent: Recent[Query, list[Candidate]] = Recent(most)
 
     def __len__(self) -> int:
         return len(self._recent)
 
-    def __call__(self, asked: Sequence[Asked]) -> list[list[Candidate]]:
+    def __call__(self, asked: Sequence[Query]) -> list[list[Candidate]]:
         """Return the candidates of every one that is asked for, best first."""
         distinct = dict.fromkeys(asked)
         known = self._recent.known(distinct)

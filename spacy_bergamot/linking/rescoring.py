@@ -11,7 +11,9 @@ of all vectors and m_L of that language's:
 
 Both are added by weight. An alias is at the distance d = 1 - score, a concept at (Σ d^-p)^(-1/p)
 over its aliases with p = 1 / agreement: several near names bring it nearer than the nearest alone.
-An alias that is the mention itself has score 1 and comes before all others.
+An alias of the mention's folded form has a tenth of its distance left: whatever the language model
+makes of an ending, it is the same word. An alias that is the mention itself has score 1 and comes
+before all others.
 """
 
 from collections.abc import Mapping
@@ -20,10 +22,16 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_bergamot.index.alias_index import AliasIndex
-from spacy_bergamot.linking.generators import DenseGenerator, EnsembleGenerator, LexicalGenerator
+from spacy_bergamot.linking.generators import (
+    DenseGenerator,
+    EnsembleGenerator,
+    FoldedGenerator,
+    LexicalGenerator,
+)
 from spacy_bergamot.linking.selection import Allowed
 
 _LEAST = 1e-6
+_FOLDED = 0.1  # of the distance of an alias that has the mention's folded form
 
 
 class Pool(NamedTuple):
@@ -75,6 +83,7 @@ class Rescorer:
         self.index = index
         self.lexical = ensemble.key_of(LexicalGenerator)
         self.dense = ensemble.key_of(DenseGenerator)
+        self.folded = ensemble.key_of(FoldedGenerator)
         self.agreement = ensemble.agreement
         keys = [key for key in (self.lexical, self.dense) if key is not None]
         given = {key: ensemble.weight(key) for key in keys}
@@ -101,20 +110,16 @@ class Rescorer:
         if self.lexical is not None:
             cosines = parts[self.lexical] = self.index.lexical.cosines(name, strings)
             if usual is None:
-                usual = _by_language(cosines, shares, self._near(pool, place, len(strings)))
+                near = _found_by(self.dense, pool, place)
+                usual = _by_language(cosines, shares, near)
             scores += self.weights[self.lexical] * (cosines - shares @ usual)
+        folded = _found_by(self.folded, pool, place)
+        scores[folded] = 1 - _FOLDED * (1 - scores[folded])
         scores = np.minimum(scores, 1 - _LEAST)
         scores[strings == self.index.lookup([name])[0]] = 1
         of_aliases = {key: values[place] for key, values in parts.items()}
         none = np.zeros(shares.shape[1], dtype=np.float32)
         return Scored(scores[place], of_aliases, none if usual is None else usual)
-
-    def _near(self, pool: Pool, place: np.ndarray, count: int) -> np.ndarray:
-        """Say which strings the language model found."""
-        near = np.zeros(count, dtype=bool)
-        if self.dense in pool.found:
-            near[place[pool.found[self.dense]]] = True
-        return near
 
     def concepts(self, pool: Pool, scored: Scored) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return concepts (int64 (c,)), their scores and the places of their best aliases.
@@ -134,6 +139,14 @@ class Rescorer:
             together = np.minimum(1 - nearest * votes**-self.agreement, 1 - _LEAST)
             scores = np.where(scores < 1, together, scores)
         return concepts, scores, best
+
+
+def _found_by(key: str | None, pool: Pool, place: np.ndarray) -> np.ndarray:
+    """Say which strings a generator found, bool; place has the string of every alias."""
+    found = np.zeros(place.max() + 1, dtype=bool)
+    if key in pool.found:
+        found[place[pool.found[key]]] = True
+    return found
 
 
 def _by_language(values: np.ndarray, shares: np.ndarray, chosen: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from spacy_bergamot.encoder.text_encoder import Encodes
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.linking.filters import Masks
 from spacy_bergamot.linking.generators import Generator, Hits
+from spacy_bergamot.linking.mention import Query
 from spacy_bergamot.ragged import expand
 
 _MOST_FETCHED = 8192
@@ -51,20 +52,20 @@ class Selection:
         self._concept_of = index.table.keys("aliases")
 
     def __call__(
-        self, generator: Generator, asked: Sequence[tuple[str, str]], encoder: Encodes, k: int
+        self, generator: Generator, queries: Sequence[Query], encoder: Encodes, k: int
     ) -> list[Chosen]:
         """Fetch more and more hits until k allowed concepts are found or none is left.
 
-        asked: Names in normal form and entity labels.
+        queries (Sequence[Query]): What is sought.
         """
-        if not asked:
+        if not queries:
             return []
-        search = generator.search([name for name, _ in asked], self.index, encoder)
-        results: list[Chosen | None] = [None] * len(asked)
-        open_rows, fetch = list(range(len(asked))), 4 * k
+        search = generator.search(queries, self.index, encoder)
+        results: list[Chosen | None] = [None] * len(queries)
+        open_rows, fetch = list(range(len(queries))), 4 * k
         while open_rows:
             for row, hits in zip(open_rows, search(open_rows, fetch), strict=True):
-                best = self._best(hits, asked[row][1], k)
+                best = self._best(hits, queries[row].label, k)
                 done = len(best.concepts) >= k or hits.exhausted or fetch >= _MOST_FETCHED
                 results[row] = best if done else None
             open_rows = [row for row in open_rows if results[row] is None]

@@ -11,6 +11,7 @@ from spacy_bergamot.index.changes import Changes
 from spacy_bergamot.linking.candidates import Candidate, CandidateGenerator, Dropped, Ranked
 from spacy_bergamot.linking.filters import CandidateFilter
 from spacy_bergamot.linking.generators import EnsembleGenerator, Generator
+from spacy_bergamot.linking.mention import Query
 
 
 def make_generator(
@@ -53,10 +54,12 @@ class UpdatedGenerator:
         self.encoder = base.encoder
         self.index = base.index
 
-    def generate(self, mentions: Sequence[tuple[str, str]], *, k: int) -> list[list[Candidate]]:
-        """Return up to k candidates of every (mention, entity label) pair, best first.
+    def generate(
+        self, mentions: Sequence[Query | tuple[str, str]], *, k: int
+    ) -> list[list[Candidate]]:
+        """Return up to k candidates of every mention, best first.
 
-        mentions: Pairs, the mention in normal form.
+        mentions (Sequence[Query | tuple[str, str]]): As of `CandidateGenerator.generate`.
         k (int): Concepts.
         """
         encoder = CachingEncoder(self.encoder)
@@ -67,14 +70,13 @@ class UpdatedGenerator:
             for one, other in zip(found, added, strict=True)
         ]
 
-    def dropped(self, mention: str, label: str = "", *, k: int) -> list[Dropped]:
+    def dropped(self, query: Query, *, k: int) -> list[Dropped]:
         """Return what the generators find for a mention and the filters drop, and why.
 
-        mention (str): In normal form.
-        label (str): Of the entity.
+        query (Query): The mention.
         k (int): Of 4 k aliases that each generator finds.
         """
-        return [*self.base.dropped(mention, label, k=k), *self.added.dropped(mention, label, k=k)]
+        return [*self.base.dropped(query, k=k), *self.added.dropped(query, k=k)]
 
 
 def _merged(found: list[Ranked], added: list[Ranked]) -> list[Candidate]:

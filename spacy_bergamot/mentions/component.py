@@ -25,6 +25,11 @@ from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys, keyed
 from spacy_bergamot.mentions.folded import FoldedText, Windows
 from spacy_bergamot.mentions.language import Guess, language_of
+from spacy_bergamot.mentions.not_mentions import (
+    spaced_phrases,
+    unspaced_phrases,
+    without_parts_of,
+)
 from spacy_bergamot.mentions.places import (
     Place,
     free,
@@ -212,8 +217,11 @@ class BergamotMentions(BundlePipe):
             for text in FoldedText.of(reading, code)
         ]
         most = settings.max_tokens
+        phrases = [found for code in codes for r in read for found in unspaced_phrases(r, code)]
         for text in texts:
-            places = self._folded(text, text.windows(most), groups) | places
+            windows = text.windows(most)
+            places = self._folded(text, windows, groups) | places
+            phrases += spaced_phrases(windows, text.language)
         for text in texts if settings.tolerant else ():
             corrected = keys.corrected(text, codes)
             places = self._folded(text, text.windows(most, corrected), groups) | places
@@ -221,6 +229,7 @@ class BergamotMentions(BundlePipe):
         places = without_headings(places, doc.text, codes)
         if settings.usual_abbreviations and sure:
             places = usual_places(doc, codes, partial(self._label, groups=groups)) | places
+        places = without_parts_of(places, phrases)
         if settings.abbreviations:
             places |= short_form_places(doc, places)
         return [(start, end, label) for (start, end), label in sorted(places.items())]

@@ -15,7 +15,8 @@ class MentionSettings:
     languages (list[str]): Languages of the names to mark, as GER or de; all where empty. Names
         of the language that a document says, and those without a language, are always marked.
     folded (bool): Mark names that are written otherwise too, by the rules of the document's
-        language: inflected, reordered, with or without hyphens, in British spelling.
+        language: inflected, reordered, with or without hyphens, in British spelling; and no names
+        inside of phrases in which they say nothing, "ST depression".
     tolerant (bool): Mark names with a misspelt word too, where folded ones are marked: with one
         letter more, less or other, or two swapped, but for the first, from six letters on.
     abbreviations (bool): Mark a short form that the document defines wherever it stands, however

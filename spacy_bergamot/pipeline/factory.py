@@ -14,6 +14,7 @@ from spacy_bergamot.linking.settings import LinkerSettings
 from spacy_bergamot.pipeline.linker import BergamotLinker
 
 _EXACT: dict[str, Any] = {"@misc": "spacy_bergamot.ExactGenerator.v1"}
+_FOLDED: dict[str, Any] = {"@misc": "spacy_bergamot.FoldedGenerator.v1"}
 _LEXICAL: dict[str, Any] = {"@misc": "spacy_bergamot.LexicalGenerator.v1"}
 _DENSE: dict[str, Any] = {"@misc": "spacy_bergamot.DenseGenerator.v1"}
 
@@ -23,9 +24,10 @@ MIXED_GENERATOR: dict[str, Any] = {
     "agreement": 0.08,
     "stop_at_exact": True,
     "weights": {"lexical": 0.1, "dense": 0.9},
-    "generators": {"exact": _EXACT, "lexical": _LEXICAL, "dense": _DENSE},
+    "generators": {"exact": _EXACT, "folded": _FOLDED, "lexical": _LEXICAL, "dense": _DENSE},
 }
-"""An alias that is the mention comes first; the others by 3-grams and language model together."""
+"""An alias that is the mention comes first, then one that is so but for its ending; the others by
+3-grams and language model together."""
 
 _MADE: dict[str, Any] = {
     "generator": {

@@ -22,7 +22,7 @@ import spacy.lang
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.languages import lat
 from spacy_bergamot.linking.candidates import Candidate
-from spacy_bergamot.linking.mention import Mention
+from spacy_bergamot.linking.mention import Mention, Query
 from spacy_bergamot.linking.rerank import rerank_documents
 from spacy_bergamot.linking.written import as_written
 from spacy_bergamot.mentions.misspelt import LEAST
@@ -71,14 +71,14 @@ def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> 
     missing = {one for one in concepts if not rng.integers(_MISSING)}
     k = linker.settings.k
     hidden = linker.parts.hiding(_rows(index, names, missing)).generate(
-        [(normalize(name.text), "") for name in names], k=k
+        [_query(name) for name in names], k=k
     )
     asked = [
         *_misspelt(index, len(names) // _MISSPELT, rng),
         *_names_of(index, len(names) // 2, rng),
         *_words(index, len(names) // 2, rng),
     ]
-    shown = linker.generator.generate([(name.text, "") for name in asked], k=k)
+    shown = linker.generator.generate([_query(name) for name in asked], k=k)
     known = [name._replace(concepts=name.concepts - missing) for name in names]
     rows = zip([*known, *asked], [*hidden, *shown], strict=True)
     # A name that another concept shares is no example of a missing concept.
@@ -90,6 +90,11 @@ def answers(linker: BergamotLinker, names: Sequence[Name], *, seed: int = 0) -> 
         _reranked(linker, mentions, written),
         [name.concepts for name, _ in kept],
     )
+
+
+def _query(name: Name) -> Query:
+    mention = Mention.alone(name.text, name.language)
+    return Query(mention.text, "", mention.languages)
 
 
 def _reranked(

@@ -99,11 +99,11 @@ class BergamotLinker(PartsPipe):
 
         Mentions are flattened over all documents; equal ones are looked up once and remembered.
         """
-        parts, label = self.parts, self._look_up.label
+        parts = self.parts
         assert self._remembered is not None
         if self._watch.forked():
             self._remembered.after_fork()
-        flat = [(mention.text, label(mention.label)) for of in mentions for mention in of]
+        flat = [self._look_up.query(mention) for of in mentions for mention in of]
         found = iter(self._remembered(flat))
         candidates = [[as_written(one, next(found), parts.index) for one in of] for of in mentions]
         if parts.reranker is not None:
@@ -153,7 +153,7 @@ class BergamotLinker(PartsPipe):
         asked = self._look_up.mention(mention, label, context=context, language=language)
         ((candidates,),) = self._ranked([[asked]])
         kept = {candidate.concept_id for candidate in candidates}
-        dropped = self.generator.dropped(asked.text, label, k=self.settings.k)
+        dropped = self.generator.dropped(self._look_up.query(asked), k=self.settings.k)
         decision = Decision(self.settings, self.kb)
         return {
             "mention": mention,

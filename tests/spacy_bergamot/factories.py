@@ -16,6 +16,7 @@ from spacy_bergamot.pipeline.loaders import concept_table
 
 EXACT = {"@misc": "spacy_bergamot.ExactGenerator.v1"}
 LEXICAL = {"@misc": "spacy_bergamot.LexicalGenerator.v1"}
+FOLDED = {"@misc": "spacy_bergamot.FoldedGenerator.v1"}
 DENSE = {"@misc": "spacy_bergamot.DenseGenerator.v1"}
 NEW = {"name": "Long COVID", "types": ["T047"], "definition": "It lasts."}
 """What a concept is given that the knowledge base does not have."""
@@ -54,9 +55,11 @@ def found(linker: BergamotLinker, mention: str) -> list[dict[str, Any]]:
     return linker(doc).ents[0]._.candidates
 
 
-def ensemble(**settings: object) -> dict[str, Any]:
-    """Return the config of an ensemble of all three generators."""
+def ensemble(*, folded: bool = False, **settings: object) -> dict[str, Any]:
+    """Return the config of an ensemble of exact, lexical and dense, and folded if asked for."""
     parts = {"exact": EXACT, "lexical": LEXICAL, "dense": DENSE}
+    if folded:
+        parts["folded"] = FOLDED
     return {"@misc": "spacy_bergamot.EnsembleGenerator.v1", "generators": parts, **settings}
 
 

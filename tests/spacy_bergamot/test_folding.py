@@ -1,11 +1,8 @@
 """What writing varies and meaning does not, by language."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
 import pytest
 
-from spacy_bergamot.folding import fold_word, folded_words, stemmer
+from spacy_bergamot.folding import fold_word, folded_words
 
 SAME = [
     ("ENG", "stroke", "strokes", "STROKE", "stroke's"),
@@ -74,14 +71,6 @@ def test_the_same_in_other_words(language: str, names: list[str]):
 @pytest.mark.parametrize(("language", "one", "other"), DIFFERENT)
 def test_other_meanings_stay_apart(language: str, one: str, other: str):
     assert form(language, one) != form(language, other)
-
-
-def test_stemmers_are_not_shared_by_threads():
-    """PyStemmer's are not made for it."""
-    with ThreadPoolExecutor(4) as pool:
-        barrier = Barrier(4)
-        found = set(pool.map(lambda _: (barrier.wait(), id(stemmer("GER")))[1], range(4)))
-    assert len(found) == 4
 
 
 def test_words_say_where_they_are():

@@ -11,7 +11,8 @@ import numpy as np
 
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.look_up import LookUp
-from spacy_bergamot.linking.mention import Mention
+from spacy_bergamot.linking.mention import Mention, Query
+from spacy_bergamot.mentions.language import Guess
 from training.corpora.registry import read_corpus
 from training.corpora.schema import Corpus
 from training.errors import BergamotError, Errors
@@ -111,8 +112,12 @@ def _read(corpus: Corpus, look_up: LookUp, counts: Counter[str]) -> Iterator[_Re
     for name, of in rows.items():
         places = [(min(row["starts"]), max(row["ends"]), row["type"]) for row in of]
         text, language = texts[name]["text"], texts[name]["language"]
-        mentions = look_up.at(places, text, [language])
+        mentions = look_up.at(places, text, _said(language))
         yield _Read(name, mentions, [frozenset(row["concepts"]) for row in of])
+
+
+def _said(language: str) -> Guess:
+    return Guess([language], bool(language))
 
 
 def _drawn(concepts: Collection[str], share: float, seed: int) -> set[str]:
@@ -134,9 +139,9 @@ def _with_candidates(
         row = table.find(concept_id)
         if row is not None:
             hidden[list(table.span_of("aliases", row))] = True
-    asked = [(one.text, look_up.label(one.label)) for of in read for one in of.mentions]
+    asked = [look_up.query(one) for of in read for one in of.mentions]
     is_hidden = [bool(gold & gone) for gold in golds]
-    found: dict[tuple[tuple[str, str], bool], list[Candidate]] = {}
+    found: dict[tuple[Query, bool], list[Candidate]] = {}
     for wanted in (False, True):
         names = [name for name, one in zip(asked, is_hidden, strict=True) if one == wanted]
         distinct = list(dict.fromkeys(names))

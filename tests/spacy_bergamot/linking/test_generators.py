@@ -142,3 +142,40 @@ def test_the_order_in_the_config_means_nothing():
     other = EnsembleGenerator(dict(reversed(parts.items())), {"dense": 3, "own": 2})
     assert list(one.generators) == list(other.generators) == ["own", "dense", "lexical"]
     assert LinkerSettings(generator=one).scoring == LinkerSettings(generator=other).scoring
+
+
+@pytest.mark.parametrize("combine", ["max", "mean", "rescored"])
+def test_a_folded_alias_is_a_candidate_below_an_exact_one(make_nlp, combine):
+    nlp = make_nlp(mentions=False, generator=ensemble(combine=combine, folded=True), k=5)
+    linker = nlp.get_pipe("bergamot_linker")
+    doc = mark(nlp, "a heart attack, two heart attacks", "heart attacks", "heart attack")
+    doc.user_data["language"] = "en"
+    exact, folded = (ent._.candidates[0] for ent in linker(doc).ents)
+    assert folded["concept_id"] == exact["concept_id"] == "C03"
+    assert (folded["generator"], exact["generator"]) == ("folded", "exact")
+    assert 0 < folded["scores"]["folded"] < 1
+    assert folded["score"] < exact["score"]
+
+
+def test_a_folded_alias_comes_before_one_that_is_only_similar(make_nlp):
+    """Whatever a language model makes of an ending."""
+    plain, better = (
+        make_nlp(mentions=False, generator=ensemble(combine="rescored", folded=one), k=20)
+        for one in (False, True)
+    )
+    text = "attacks of the heart"
+    found = []
+    for nlp in (plain, better):
+        doc = mark(nlp, text, text)
+        doc.user_data["language"] = "en"
+        (ent,) = nlp.get_pipe("bergamot_linker")(doc).ents
+        found.append({one["concept_id"]: one["score"] for one in ent._.candidates})
+    before, after = (scores["C03"] for scores in found)
+    assert next(iter(found[1])) == "C03"
+    assert after >= 1 - 0.1 * (1 - before) - 1e-6
+
+
+def test_nothing_is_folded_where_the_language_is_unknown(make_nlp):
+    nlp = make_nlp(mentions=False, generator={"@misc": "spacy_bergamot.FoldedGenerator.v1"})
+    assert candidates(nlp, "he had two heart attacks", "heart attacks")
+    assert not candidates(nlp, "two fevers", "fevers"), "too short to say its language"

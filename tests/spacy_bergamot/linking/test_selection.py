@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.linking.filters import CandidateFilter, Masks
 from spacy_bergamot.linking.generators import Hits
+from spacy_bergamot.linking.mention import Query
 from spacy_bergamot.linking.selection import Chosen, Selection, same_names
 
 
@@ -20,7 +21,7 @@ class Drawn:
     seed: int
     name: str = "drawn"
 
-    def search(self, names, index: AliasIndex, encoder):
+    def search(self, queries, index: AliasIndex, encoder):
         self.fetched: list[int] = []
         strings, scores = self.ranking(index)
 
@@ -61,7 +62,7 @@ FILTERS = [
 def test_the_best_allowed_concepts_are_chosen(index: AliasIndex, seed: int, allowed, k: int):
     masks, drawn = Masks(index.table, allowed), Drawn(seed)
     expected = allowed_by_a_loop(drawn, index, masks)
-    (chosen,) = Selection(index, masks)(drawn, [("x", "X")], None, k)
+    (chosen,) = Selection(index, masks)(drawn, [Query("x", "X")], None, k)
     found = list(zip(chosen.concepts.tolist(), chosen.scores.tolist(), strict=True))
     assert found == expected[: len(found)]
     assert len(found) >= min(k, len(expected))
@@ -79,7 +80,7 @@ def test_the_best_allowed_concepts_are_chosen(index: AliasIndex, seed: int, allo
 @pytest.mark.parametrize("seed", range(6))
 def test_four_times_as_much_is_fetched_until_there_is_enough(index: AliasIndex, seed: int):
     masks, drawn = Masks(index.table, CandidateFilter(concepts=("C04",))), Drawn(seed)
-    (chosen,) = Selection(index, masks)(drawn, [("x", "")], None, 1)
+    (chosen,) = Selection(index, masks)(drawn, [Query("x")], None, 1)
     assert chosen.concepts.tolist() == [3]
     order = drawn.ranking(index)[0].tolist()
     before = min(order.index(index.lookup([name])[0]) for name in ("cold", "common cold"))

@@ -1,0 +1,104 @@
+"""Phrases that have a name inside and say nothing of it: "ST depression", 血尿酸 (uric acid).
+
+not_mentions.tsv has them by language, in one form each. Left out is what may be said of a patient
+who has what the name means, such as "diabetes clinic".
+"""
+
+import csv
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_bergamot.hashing import find_keys
+from spacy_bergamot.mentions.folded import Windows, folded_key, folded_name
+from spacy_bergamot.mentions.reading import Reading
+from spacy_bergamot.mentions.units import lacks_spaces
+
+_TABLE = "not_mentions.tsv"
+_BEGIN = 2  # characters by which phrases of scripts without spaces are looked up
+
+Stretch = tuple[int, int]
+"""Start and end in characters of a document."""
+
+
+class _Phrases(NamedTuple):
+    """The phrases of a language: keys of their folded forms, and those of scripts without spaces.
+
+    keys (uint64 (n,)): Sorted.
+    unspaced (dict[str, list[str]]): By the characters that they begin with.
+    """
+
+    keys: np.ndarray
+    unspaced: dict[str, list[str]]
+
+
+def spaced_phrases(windows: Windows, language: str) -> Iterator[Stretch]:
+    """Yield where windows of a text have the folded form of a phrase.
+
+    windows (Windows): Of the text.
+    language (str): By whose rules they were folded, as in MRCONSO.RRF.
+    """
+    hit = np.flatnonzero(find_keys(_phrases(language).keys, windows.keys) >= 0)
+    yield from zip(windows.starts[hit].tolist(), windows.ends[hit].tolist(), strict=True)
+
+
+def unspaced_phrases(reading: Reading, language: str) -> Iterator[Stretch]:
+    """Yield where a text has phrases in a script without spaces.
+
+    reading (Reading): The text.
+    language (str): Of the phrases, as in MRCONSO.RRF.
+    """
+    known, text = _phrases(language).unspaced, reading.text
+    if not known or not lacks_spaces(text):
+        return
+    for start in range(len(text)):
+        for phrase in known.get(text[start : start + _BEGIN], ()):
+            if text.startswith(phrase, start):
+                begin, last = start, start + len(phrase) - 1
+                yield int(reading.starts[begin]), int(reading.ends[last])
+
+
+def without_parts_of(places: dict[Stretch, str], phrases: Iterable[Stretch]) -> dict[Stretch, str]:
+    """Leave out the places that are a part of a phrase; one that is all of it stays.
+
+    places (dict): Labels by start and end.
+    phrases (Iterable[Stretch]): Where phrases are.
+    """
+    ordered = sorted(set(phrases))
+    if not ordered:
+        return places
+    starts = [start for start, _ in ordered]
+    farthest = list(accumulate((end for _, end in ordered), max))
+    whole = set(ordered)
+
+    def is_part(place: Stretch) -> bool:
+        before = bisect_right(starts, place[0])
+        return before > 0 and farthest[before - 1] >= place[1] and place not in whole
+
+    return {place: label for place, label in places.items() if not is_part(place)}
+
+
+@cache
+def _phrases(language: str) -> _Phrases:
+    spaced: list[int] = []
+    unspaced: dict[str, list[str]] = {}
+    for phrase in _by_language().get(language, ()):
+        if lacks_spaces(phrase):
+            unspaced.setdefault(phrase[:_BEGIN], []).append(phrase)
+        elif words := folded_name(phrase, language):
+            spaced.append(folded_key(words))
+    return _Phrases(np.unique(np.array(spaced, dtype=np.uint64)), unspaced)
+
+
+@cache
+def _by_language() -> dict[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    with Path(__file__).with_name(_TABLE).open(encoding="utf8", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            found.setdefault(row["language"], []).append(row["phrase"])
+    return dict(found)
