@@ -56,7 +56,7 @@ def marked(nlp: Language, text: str) -> list[str]:
         ("en", "Two of the carcinomsa; other carcynomas.", ["carcinomsa", "carcynomas"]),
         ("en", "He came with tularmia.", ["tularmia"]),
         ("en", "Dysfunction and leukaemai.", ["leukaemai"]),
-        ("es", "Tiene hipertencion arterial y neumonia.", ["hipertencion arterial", "neumonia"]),
+        ("es", "Tiene hipertencion arterial y neumomia.", ["hipertencion arterial", "neumomia"]),
         ("de", "Aufnahme wegen einer Lungenentzünudng.", ["Lungenentzünudng"]),
         ("fr", "Un diabtèe sucré, une pneumnie.", ["diabtèe sucré", "pneumnie"]),
         ("ru", "У него гипретония и певмония.", ["гипретония", "певмония"]),

@@ -125,7 +125,7 @@ def test_a_changed_engine_is_named_whether_or_not_it_loads(make_nlp, tmp_path, n
 
 def test_an_index_of_another_format_version_is_refused(saved):
     manifest = saved / "bergamot_linker/index/manifest.json"
-    manifest.write_text(manifest.read_text().replace('"format_version": 4', '"format_version": 2'))
+    manifest.write_text(manifest.read_text().replace('"format_version": 5', '"format_version": 2'))
     with pytest.raises(BergamotError, match="B004"):
         spacy.load(saved)
 
