@@ -83,7 +83,8 @@ def preprocess_cli(
         ),
     ] = SET,
     hierarchy: Annotated[
-        str, typer.Option(help="Graded pairs too, by mrhier or relations, for graded.v1")
+        str,
+        typer.Option(help="Graded pairs too, by mrhier, mrhier_rows or relations, for graded.v1"),
     ] = SET,
     train_languages: Annotated[
         str, typer.Option(help="LAT whose names alone are trained on; the rest stays as it is")

@@ -18,11 +18,8 @@ import polars as pl
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.release import find_table
 from training.errors import BergamotError, Errors
-from training.preprocess.hierarchy import HIERARCHIES, Paths
+from training.preprocess.hierarchy import HIERARCHIES, MOST, Paths
 from training.preprocess.names import TrainingNames
-
-MOST = 0.9
-"""Score of what the sets cannot tell apart; two names of one concept have 1."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,9 @@ def graded_pairs(
 ) -> Graded:
     """Return the graded pairs of the names that make pairs.
 
-    hierarchy (str): "mrhier" for the paths of MRHIER, by atom; "relations" for PAR, CHD, RB and RN,
-        by concept: each name of a concept with one name, drawn, of each ancestor.
+    hierarchy (str): "mrhier" for the paths of MRHIER, by atom, an atom's together; "mrhier_rows"
+        for each path for itself; "relations" for PAR, CHD, RB and RN, by concept: each name of a
+        concept with one name, drawn, of each ancestor.
     meta (Path): The release.
     seed (int): Of the names that are drawn.
     RAISES (BergamotError): B237 if no pair comes of it, T102 and T103 for a table that cannot be
@@ -82,7 +80,7 @@ def require_hierarchy(hierarchy: str, meta: Path) -> None:
     if hierarchy and hierarchy not in HIERARCHIES:
         choices = ", ".join(HIERARCHIES)
         raise BergamotError(Errors.B014, what="hierarchy", value=hierarchy, choices=choices)
-    if hierarchy == "mrhier" and find_table(meta, "MRHIER") is None:
+    if hierarchy.startswith("mrhier") and find_table(meta, "MRHIER") is None:
         raise BergamotError(Errors.B236, path=meta)
 
 
@@ -113,6 +111,8 @@ def _scored(paths: Paths, skipped: Counter[str]) -> pl.DataFrame:
     wanted = rows.filter(pl.col("paired") & pl.col("item").is_in(known_items))
     known = wanted.filter(pl.col("ancestor").is_in(known_items))
     skipped["ancestors without a name that is trained on"] = wanted.height - known.height
+    if "score" in known.columns:
+        return known.select("item", "ancestor", "score")
     pairs = known.select("item", "ancestor").iter_rows()
     scores = [score(closed(item), closed(ancestor)) for item, ancestor in pairs]
     return known.select("item", "ancestor", score=pl.Series(scores, dtype=pl.Float64))

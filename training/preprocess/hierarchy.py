@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,11 @@ from training.preprocess.names import TrainingNames
 TOPMOST = 2
 """Nodes at the top of a path that make no pairs: they are as good as everything's ancestors."""
 
+MOST = 0.9
+"""Score of a name and an ancestor's, at most; two names of one concept have 1."""
+
 _ROWS = {"item": pl.UInt64, "ancestor": pl.UInt64, "paired": pl.Boolean}
+_SCORED = {**_ROWS, "score": pl.Float64}
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,8 @@ class Paths:
     """Items, their ancestors and their names; an item is an atom or a concept.
 
     items (uint64 (n,)): The items, sorted.
-    rows (pl.DataFrame): item, ancestor and paired: false for ancestors at the top alone.
+    rows (pl.DataFrame): item, ancestor and paired: false for ancestors at the top alone. Also
+        score, where it is not that of all paths together.
     units (pl.DataFrame): item, concept and name, sorted; of atoms one row each.
     """
 
@@ -44,26 +50,24 @@ def mrhier_paths(
     skipped (Counter[str]): Gets the rows of atoms that are not, and of paths that are circles.
     RAISES (BergamotError): T102 and T103 as `RrfTable.batches`.
     """
-    conso, hier = (find_table(meta, name) for name in ("MRCONSO", "MRHIER"))
-    assert conso is not None
-    assert hier is not None
-    units = _atoms(conso, table, own, names)
-    items, parts = [pl.Series("item", dtype=pl.UInt64)], [pl.DataFrame(schema=_ROWS)]
-    for batch in RrfTable("MRHIER", hier).batches("AUI", "PTR"):
-        path = pl.col("path")
-        known = batch.select(
-            "AUI", item=pl.col("AUI").hash(), path=pl.col("PTR").str.split(".")
-        ).join(units, on="item", how="semi")
-        skipped["paths of names that are not trained on"] += batch.height - known.height
-        circle = (path.list.n_unique() != path.list.len()) | path.list.contains(pl.col("AUI"))
-        straight = known.filter(~circle)
-        skipped["paths that are circles"] += known.height - straight.height
-        items.append(straight["item"])
-        steps = straight.select("item", path, place=pl.int_ranges(path.list.len()))
-        steps = steps.explode("path", "place").filter(path != "")
-        parts.append(steps.select("item", ancestor=path.hash(), paired=pl.col("place") >= TOPMOST))
-    rows = pl.concat(parts).group_by("item", "ancestor").agg(pl.any("paired"))
-    return Paths(pl.concat(items).unique().sort().to_numpy(), rows, units)
+    units, items, steps = _of_mrhier(meta, table, own, names, skipped, _ROWS)
+    return Paths(items, steps.group_by("item", "ancestor").agg(pl.any("paired")), units)
+
+
+def mrhier_rows(
+    meta: Path, table: ConceptTable, own: pl.DataFrame, names: TrainingNames, skipped: Counter[str]
+) -> Paths:
+    """Return the paths of MRHIER, each scored for itself; of several the highest score counts.
+
+    On a path of n nodes, d steps apart, it is min(0.9, 1 - ln d / ln n): what `score` in graded.py
+    gives for the nodes of this path alone.
+
+    meta, table, own, names, skipped: As in `mrhier_paths`, and errors too.
+    """
+    units, items, steps = _of_mrhier(meta, table, own, names, skipped, _SCORED)
+    highest = pl.col("score").filter("paired").max()
+    rows = steps.group_by("item", "ancestor").agg(pl.any("paired"), highest)
+    return Paths(items, rows, units)
 
 
 def relation_paths(
@@ -90,8 +94,45 @@ def relation_paths(
 
 HIERARCHIES: dict[str, Callable[..., Paths]] = {
     "mrhier": mrhier_paths,
+    "mrhier_rows": mrhier_rows,
     "relations": relation_paths,
 }
+
+
+def _of_mrhier(
+    meta: Path,
+    table: ConceptTable,
+    own: pl.DataFrame,
+    names: TrainingNames,
+    skipped: Counter[str],
+    columns: dict[str, Any],
+) -> tuple[pl.DataFrame, np.ndarray, pl.DataFrame]:
+    """Return the units and items of `Paths`, and the steps of every path with these columns."""
+    conso, hier = (find_table(meta, name) for name in ("MRCONSO", "MRHIER"))
+    assert conso is not None
+    assert hier is not None
+    units = _atoms(conso, table, own, names)
+    items = [pl.Series("item", dtype=pl.UInt64)]
+    parts = [pl.DataFrame(schema=columns)]
+    for batch in RrfTable("MRHIER", hier).batches("AUI", "PTR"):
+        path, place = pl.col("path"), pl.col("place")
+        known = batch.select(
+            "AUI", item=pl.col("AUI").hash(), path=pl.col("PTR").str.split(".")
+        ).join(units, on="item", how="semi")
+        skipped["paths of names that are not trained on"] += batch.height - known.height
+        circle = (path.list.n_unique() != path.list.len()) | path.list.contains(pl.col("AUI"))
+        straight = known.filter(~circle)
+        skipped["paths that are circles"] += known.height - straight.height
+        items.append(straight["item"])
+        above = path.list.len().cast(pl.Int64)
+        steps = straight.select("item", "path", above=above, place=pl.int_ranges(path.list.len()))
+        steps = steps.explode("path", "place").filter(path != "")
+        score = 1 - (pl.col("above") - place).log() / (pl.col("above") + 1).log()
+        steps = steps.with_columns(
+            ancestor=path.hash(), paired=place >= TOPMOST, score=score.clip(upper_bound=MOST)
+        )
+        parts.append(steps.select(*columns))
+    return units, pl.concat(items).unique().sort().to_numpy(), pl.concat(parts)
 
 
 def _atoms(

@@ -106,6 +106,40 @@ def test_the_paths_of_an_atom_with_two_parents_unite(tmp_path: Path):
     assert of_lowest == pytest.approx(expected, abs=5e-4)
 
 
+def test_each_path_for_itself(tmp_path: Path):
+    """Both long paths of A5 have five nodes; on the short one A2 is one of the two topmost."""
+    rows = [atom(depth, f"level {depth}") for depth in range(6)]
+    up = {"A2": [["A0", "A1"]], "A3": [["A0", "A1", "A2"]], "A4": [["A0", "A1", "A2"]]}
+    up["A5"] = [["A0", "A1", "A2", "A3"], ["A0", "A1", "A2", "A4"], ["A0", "A2"]]
+    hier = [path(a, *ptr) for a, every in up.items() for ptr in every]
+    hier += [path("A5", "A0", "A5", "A4"), path("X9", "A0")]
+    run = graded(tmp_path, rows, hier, hierarchy="mrhier_rows")
+    found = pairs(run)
+    far = round(1 - math.log(2) / math.log(5), 3)
+    of_lowest = {b: s for (a, b), s in found.items() if a == "level 5"}
+    assert of_lowest == {"level 4": 0.9, "level 3": 0.9, "level 2": far}
+    assert {pair: s for pair, s in found.items() if pair[0] != "level 5"} == {
+        ("level 4", "level 2"): 0.9,
+        ("level 3", "level 2"): 0.9,
+    }
+    assert run.manifests["train"]["graded_skipped"] == {
+        "paths of names that are not trained on": 1,
+        "paths that are circles": 1,
+    }
+
+
+def test_the_highest_score_of_several_paths_counts(tmp_path: Path):
+    rows = [atom(depth, f"level {depth}") for depth in range(6)]
+    hier = [path(a, *CHAIN[:i]) for i, a in enumerate(CHAIN)]
+    of_chain = pairs(graded(tmp_path / "one", rows, hier, hierarchy="mrhier_rows"))
+    assert of_chain == pairs(graded(tmp_path / "all", rows, hier))  # one path each: no difference
+    hier += [path("A5", "A0", "A1", "A2", "A4"), path("A5", "A0", "A1", "A3")]
+    found = pairs(graded(tmp_path / "more", rows, hier, hierarchy="mrhier_rows"))
+    near = round(1 - math.log(2) / math.log(5), 3)
+    expected = {"level 4": 0.9, "level 3": 0.9, "level 2": near}  # by chains of 6, 4 and 5 nodes
+    assert {b: s for (a, b), s in found.items() if a == "level 5"} == expected
+
+
 def test_what_paths_cannot_give_is_counted(tmp_path: Path):
     rows = [atom(depth, f"level {depth}") for depth in range(6)]
     rows[3] = atom(3, "level 3", "A3", SUPPRESS="O")  # no name that is trained on
@@ -174,7 +208,8 @@ def test_a_circle_of_relations_is_cut_once(tmp_path: Path):
 
 def test_what_is_not_there_is_named_before_anything_is_read(tmp_path: Path):
     meta = write_release(tmp_path / "META", MRCONSO=[name("C1", "a"), name("C1", "b")])
-    for hierarchy, code in (("tree", "B014.*'tree'"), ("mrhier", "B236.*MRHIER")):
+    codes = {"tree": "B014.*'tree'", "mrhier": "B236.*MRHIER", "mrhier_rows": "B236"}
+    for hierarchy, code in codes.items():
         with pytest.raises(BergamotError, match=code):
             preprocessed(meta, tmp_path / "out", hierarchy=hierarchy)
     assert not (tmp_path / "out").exists()
