@@ -13,7 +13,6 @@ from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.release import Source, find_table
 from spacy_bergamot.kb_import.rrf import RrfTable
 from training.parents import parent_edges
-from training.preprocess.names import TrainingNames
 
 TOPMOST = 2
 """Nodes at the top of a path that make no pairs: they are as good as everything's ancestors."""
@@ -32,7 +31,7 @@ class Paths:
     items (uint64 (n,)): The items, sorted.
     rows (pl.DataFrame): item, ancestor and paired: false for ancestors at the top alone. Also
         score, where it is not that of all paths together.
-    units (pl.DataFrame): item, concept and name, sorted; of atoms one row each.
+    units (pl.DataFrame): item, concept, name and held_out, sorted; of atoms one row each.
     """
 
     items: np.ndarray
@@ -41,37 +40,39 @@ class Paths:
 
 
 def mrhier_paths(
-    meta: Path, table: ConceptTable, own: pl.DataFrame, names: TrainingNames, skipped: Counter[str]
+    meta: Path, table: ConceptTable, own: pl.DataFrame, texts: pl.Series, skipped: Counter[str]
 ) -> Paths:
     """Return the paths of MRHIER: root first, immediate parent last; several of an atom unite.
 
-    meta (Path), table (ConceptTable), names (TrainingNames): What is read, and the names of it.
-    own (pl.DataFrame): concept and name of what is trained on, sorted.
-    skipped (Counter[str]): Gets the rows of atoms that are not, and of paths that are circles.
+    meta (Path), table (ConceptTable): What is read.
+    own (pl.DataFrame): concept, name and held_out of what is trained on or held out, sorted.
+    texts (pl.Series): The names in training form.
+    skipped (Counter[str]): Gets the rows of atoms that are not trained on, and of paths that are
+        circles.
     RAISES (BergamotError): T102 and T103 as `RrfTable.batches`.
     """
-    units, items, steps = _of_mrhier(meta, table, own, names, skipped, _ROWS)
+    units, items, steps = _of_mrhier(meta, table, own, texts, skipped, _ROWS)
     return Paths(items, steps.group_by("item", "ancestor").agg(pl.any("paired")), units)
 
 
 def mrhier_rows(
-    meta: Path, table: ConceptTable, own: pl.DataFrame, names: TrainingNames, skipped: Counter[str]
+    meta: Path, table: ConceptTable, own: pl.DataFrame, texts: pl.Series, skipped: Counter[str]
 ) -> Paths:
     """Return the paths of MRHIER, each scored for itself; of several the highest score counts.
 
     On a path of n nodes, d steps apart, it is min(0.9, 1 - ln d / ln n): what `score` in graded.py
     gives for the nodes of this path alone.
 
-    meta, table, own, names, skipped: As in `mrhier_paths`, and errors too.
+    meta, table, own, texts, skipped: As in `mrhier_paths`, and errors too.
     """
-    units, items, steps = _of_mrhier(meta, table, own, names, skipped, _SCORED)
+    units, items, steps = _of_mrhier(meta, table, own, texts, skipped, _SCORED)
     highest = pl.col("score").filter("paired").max()
     rows = steps.group_by("item", "ancestor").agg(pl.any("paired"), highest)
     return Paths(items, rows, units)
 
 
 def relation_paths(
-    _meta: Path, table: ConceptTable, own: pl.DataFrame, _: TrainingNames, skipped: Counter[str]
+    _meta: Path, table: ConceptTable, own: pl.DataFrame, _: pl.Series, skipped: Counter[str]
 ) -> Paths:
     """Return the concepts above each concept by PAR, CHD, RB and RN; arguments as `mrhier_paths`.
 
@@ -88,7 +89,9 @@ def relation_paths(
             "paired": depths[ancestors.astype(np.int64)] >= TOPMOST,
         }
     )
-    units = own.select(pl.col("concept").cast(pl.UInt64).alias("item"), "concept", "name")
+    units = own.select(
+        pl.col("concept").cast(pl.UInt64).alias("item"), "concept", "name", "held_out"
+    )
     return Paths(units["item"].unique().sort().to_numpy(), rows, units)
 
 
@@ -103,7 +106,7 @@ def _of_mrhier(
     meta: Path,
     table: ConceptTable,
     own: pl.DataFrame,
-    names: TrainingNames,
+    texts: pl.Series,
     skipped: Counter[str],
     columns: dict[str, Any],
 ) -> tuple[pl.DataFrame, np.ndarray, pl.DataFrame]:
@@ -111,18 +114,20 @@ def _of_mrhier(
     conso, hier = (find_table(meta, name) for name in ("MRCONSO", "MRHIER"))
     assert conso is not None
     assert hier is not None
-    units = _atoms(conso, table, own, names)
+    units = _atoms(conso, table, own, texts)
+    marks = units.select("item", "held_out")
     items = [pl.Series("item", dtype=pl.UInt64)]
     parts = [pl.DataFrame(schema=columns)]
     for batch in RrfTable("MRHIER", hier).batches("AUI", "PTR"):
-        path, place = pl.col("path"), pl.col("place")
+        path, place, to_train = pl.col("path"), pl.col("place"), ~pl.col("held_out")
         known = batch.select(
             "AUI", item=pl.col("AUI").hash(), path=pl.col("PTR").str.split(".")
-        ).join(units, on="item", how="semi")
-        skipped["paths of names that are not trained on"] += batch.height - known.height
+        ).join(marks, on="item")
+        trained = known.filter(to_train).height
+        skipped["paths of names that are not trained on"] += batch.height - trained
         circle = (path.list.n_unique() != path.list.len()) | path.list.contains(pl.col("AUI"))
         straight = known.filter(~circle)
-        skipped["paths that are circles"] += known.height - straight.height
+        skipped["paths that are circles"] += trained - straight.filter(to_train).height
         items.append(straight["item"])
         above = path.list.len().cast(pl.Int64)
         steps = straight.select("item", "path", above=above, place=pl.int_ranges(path.list.len()))
@@ -135,23 +140,20 @@ def _of_mrhier(
     return units, pl.concat(items).unique().sort().to_numpy(), pl.concat(parts)
 
 
-def _atoms(
-    conso: Source, table: ConceptTable, own: pl.DataFrame, names: TrainingNames
-) -> pl.DataFrame:
-    """Return item, concept and name of the atoms whose name is one of the concept's."""
+def _atoms(conso: Source, table: ConceptTable, own: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
+    """Return item, concept, name and held_out of the atoms whose name is one of the concept's."""
     concepts = pl.DataFrame({"CUI": pl.Series(table.column("concepts", "concept_id"))})
     concepts = concepts.with_columns(pl.col("CUI").cast(pl.String)).with_row_index("concept")
-    texts = pl.DataFrame({"text": pl.Series(names.strings)}).with_row_index("name")
-    numbers = own.with_columns(pl.all().cast(pl.UInt32))
-    parts = [pl.DataFrame(schema={"item": pl.UInt64, "concept": pl.UInt32, "name": pl.UInt32})]
+    numbered = pl.DataFrame({"text": texts}).with_row_index("name")
+    numbers = own.with_columns(pl.col("concept", "name").cast(pl.UInt32))
+    schema = {"item": pl.UInt64, "concept": pl.UInt32, "name": pl.UInt32, "held_out": pl.Boolean}
+    parts = [pl.DataFrame(schema=schema)]
     for batch in RrfTable("MRCONSO", conso).batches("CUI", "AUI", "STR"):
         text = pl.col("STR").str.strip_chars().str.to_lowercase()
         atoms = batch.filter(pl.col("AUI") != "").join(concepts, on="CUI")
-        atoms = atoms.with_columns(text=text).join(texts, on="text")
-        atoms = atoms.join(numbers, on=["concept", "name"], how="semi")
-        parts.append(
-            atoms.select("concept", "name", item=pl.col("AUI").hash()).select(parts[0].columns)
-        )
+        atoms = atoms.with_columns(text=text).join(numbered, on="text")
+        atoms = atoms.join(numbers, on=["concept", "name"])
+        parts.append(atoms.with_columns(item=pl.col("AUI").hash()).select(*schema))
     return pl.concat(parts).unique("item", keep="first", maintain_order=True).sort("item")
 
 

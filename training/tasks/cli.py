@@ -54,12 +54,15 @@ def groups_cli(
 
 @app.command("similarity")
 def similarity_cli(
-    judgements: Annotated[Path, typer.Argument(help="CSV with Mean, Term1, Term2, as UMNSRS")],
+    judgements: Annotated[
+        Path,
+        typer.Argument(help="CSV with Mean, Term1, Term2, as UMNSRS or corpus/eval/graded.csv"),
+    ],
     lm: Lm,
     output: Figures,
     device: Device = "cpu",
 ) -> None:
-    """Spearman's rho of the model's cosines and people's judgement of pairs of names."""
+    """Spearman's rho of the model's cosines and people's judgement of names, or their scores."""
     read = read_judgements(judgements)
     _write(output, correlate(TextEncoder.open(lm, device=device), read))
 
