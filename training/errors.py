@@ -39,6 +39,11 @@ class Errors(KbErrors):
         "The training records have the labels {labels}; test labels that they lack: {unknown}. "
         "Two labels are needed, and every one of the test records."
     )
+    T159 = (
+        "Fewer than two of the groups {groups} have {kind} names, by what is in {path}. Choose "
+        "others with --group, or give the training set of this knowledge base."
+    )
+    T161 = "All {count} rows of {path} have the mean {mean}, so there is no order to compare with."
     T173 = "'{name}' is a variant's name already. Give the training set {path} another."
     T201 = "--gpu-id {gpu_id} was asked for, but torch sees {count} GPU(s). Use -1 for the CPU."
     T202 = (

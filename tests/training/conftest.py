@@ -63,7 +63,7 @@ def _graded(ids: list[list[int]]) -> Graded:
     above = [(c, a) for c in range(CONCEPTS) for a in range(c // 10 * 10, c)]
     pairs = np.array([(c, ids[c][0], a, ids[a][0]) for c, a in above])
     scores = np.array([0.9 / (c - a) for c, a in above])
-    return Graded(pairs, scores, _rows(above, "concept", "ancestor"), {})
+    return Graded(pairs, scores, _rows(above, "concept", "ancestor"), {}, pl.DataFrame())
 
 
 def _rows(rows: list[tuple[int, ...]], *columns: str) -> pl.DataFrame:

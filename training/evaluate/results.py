@@ -30,7 +30,7 @@ KIND = "ranked-results"
 VERSION = 2
 _FIELDS = {"choices": dict, "systems": list, "facts": dict}
 RECALL_KS = (1, 2, 4, 8, 16, 32, 64)
-_KS = (1, 2, 4, 5, 8, 16, 32, 64)
+_KS = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 
 QUERIES = pa.schema(
     [

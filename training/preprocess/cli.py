@@ -17,7 +17,7 @@ from spacy_bergamot.text import comma_separated
 from training.configs import check_names, load_config
 from training.errors import BergamotError, Errors
 from training.preprocess.evaluation_set import write_evaluation_set, write_validation_set
-from training.preprocess.graded import require_hierarchy
+from training.preprocess.graded import graded_pairs, require_hierarchy
 from training.preprocess.names import training_names
 from training.preprocess.pairs import Caps
 from training.preprocess.training_set import write_training_set
@@ -83,7 +83,8 @@ def preprocess_cli(
         ),
     ] = SET,
     hierarchy: Annotated[
-        str, typer.Option(help="Graded pairs too, by mrhier or relations, for graded.v1")
+        str,
+        typer.Option(help="Graded pairs too, by mrhier, mrhier_rows or relations, for graded.v1"),
     ] = SET,
     train_languages: Annotated[
         str, typer.Option(help="LAT whose names alone are trained on; the rest stays as it is")
@@ -187,23 +188,27 @@ def preprocess(
     )
     with timed("Choosing the training names"):
         names = training_names(table, held_out=held_out, valid_concepts=valid_concepts, seed=seed)
-    manifests = {"kb": kb}
+    manifests, graded = {"kb": kb}, None
     if training_set:
+        trained = names.of_languages(train_languages) if train_languages else names
+        if hierarchy:
+            with timed("Grading pairs of names and ancestors"):
+                graded = graded_pairs(hierarchy, meta, table, trained, seed=seed)
         manifests["train"] = write_training_set(
             output / "train",
             table,
-            names,
+            trained,
             caps=caps,
             english_crosslingual_only=english_crosslingual_only,
             relation_label=relation_label,
             languages=train_languages,
             seed=seed,
             hierarchy=hierarchy,
-            meta=meta,
+            graded=graded,
         )
     with timed("Writing the evaluation set"):
         manifests["eval"] = write_evaluation_set(
-            output / "eval", table, names, held_out=held_out, seed=seed
+            output / "eval", table, names, held_out=held_out, seed=seed, graded=graded
         )
     if valid_concepts:
         with timed("Writing the validation set"):
@@ -252,6 +257,8 @@ def render(manifests: dict[str, dict[str, Any]]) -> str:
         "malformed rows": _listed({k: v for k, v in counts["malformed"].items() if v}) or "none",
         "dropped rows": _listed(counts["dropped"]) or "none",
     }
+    if "graded" in manifests["eval"]:
+        rows["held-out pairs"] = f"{manifests['eval']['graded']} (graded, for tasks similarity)"
     if "valid" in manifests:
         rows["validation"] = _listed(manifests["valid"]["queries"])
     return "\n".join(f"{title:16} {value}" for title, value in rows.items())

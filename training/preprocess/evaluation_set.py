@@ -10,6 +10,7 @@ import pyarrow as pa
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import write_manifest
+from training.preprocess.graded import Graded
 from training.preprocess.hashing import mix
 from training.preprocess.names import TrainingNames
 
@@ -20,16 +21,26 @@ VALIDATION_NAMES = 20_000
 
 
 def write_evaluation_set(
-    path: Path, table: ConceptTable, names: TrainingNames, *, held_out: float, seed: int
+    path: Path,
+    table: ConceptTable,
+    names: TrainingNames,
+    *,
+    held_out: float,
+    seed: int,
+    graded: Graded | None = None,
 ) -> dict[str, Any]:
     """Write the held-out names as queries, all other names as the dictionary; see `_write_set`.
 
+    path (Path), table (ConceptTable), names (TrainingNames): The folder, and whose names.
+    graded (Graded | None): Its pairs of held-out names, if any, become `graded.csv`.
     held_out (float), seed (int): As in `training_names`, for the manifest.
     RETURNS (dict): The manifest.
     """
     hidden = names.aliases["held_out"]
     options = {"held_out": held_out, "seed": seed}
-    return _write_set(path, table, _spellings(table, names, hidden), ~hidden, options)
+    queries = _spellings(table, names, hidden)
+    pairs = None if graded is None or graded.held_out.is_empty() else graded.held_out
+    return _write_set(path, table, queries, ~hidden, options, pairs)
 
 
 def write_validation_set(
@@ -73,6 +84,7 @@ def _write_set(
     queries: pl.DataFrame,
     remaining: pl.Series,
     options: dict[str, Any],
+    pairs: pl.DataFrame | None = None,
 ) -> dict[str, Any]:
     """Write `queries/<LAT>.txt` and `dictionary.txt`, both of sorted `CUI||name` lines.
 
@@ -80,6 +92,7 @@ def _write_set(
 
     queries (pl.DataFrame): concept, language, alias.
     remaining (pl.Series): Of every alias of the table, whether it is in the dictionary.
+    pairs (pl.DataFrame | None): What `graded.csv` has.
     """
     starts = pl.Series(table.column("concepts", "concept_id")) + "||"
     concepts = pl.Series(table.keys("aliases")).filter(remaining)
@@ -94,6 +107,10 @@ def _write_set(
         dictionary = _write(
             folder / "dictionary.txt", starts.gather(concepts) + _written(table, remaining)
         )
+        facts = {}
+        if pairs is not None:
+            pairs.write_csv(folder / "graded.csv", float_precision=6)
+            facts["graded"] = pairs.height
         return write_manifest(
             folder,
             kind=KIND,
@@ -101,6 +118,7 @@ def _write_set(
             queries=counts,
             dictionary=dictionary,
             options=options,
+            **facts,
         )
 
 

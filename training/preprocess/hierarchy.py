@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,12 +13,15 @@ from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.release import Source, find_table
 from spacy_bergamot.kb_import.rrf import RrfTable
 from training.parents import parent_edges
-from training.preprocess.names import TrainingNames
 
 TOPMOST = 2
 """Nodes at the top of a path that make no pairs: they are as good as everything's ancestors."""
 
+MOST = 0.9
+"""Score of a name and an ancestor's, at most; two names of one concept have 1."""
+
 _ROWS = {"item": pl.UInt64, "ancestor": pl.UInt64, "paired": pl.Boolean}
+_SCORED = {**_ROWS, "score": pl.Float64}
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,9 @@ class Paths:
     """Items, their ancestors and their names; an item is an atom or a concept.
 
     items (uint64 (n,)): The items, sorted.
-    rows (pl.DataFrame): item, ancestor and paired: false for ancestors at the top alone.
-    units (pl.DataFrame): item, concept and name, sorted; of atoms one row each.
+    rows (pl.DataFrame): item, ancestor and paired: false for ancestors at the top alone. Also
+        score, where it is not that of all paths together.
+    units (pl.DataFrame): item, concept, name and held_out, sorted; of atoms one row each.
     """
 
     items: np.ndarray
@@ -35,39 +40,39 @@ class Paths:
 
 
 def mrhier_paths(
-    meta: Path, table: ConceptTable, own: pl.DataFrame, names: TrainingNames, skipped: Counter[str]
+    meta: Path, table: ConceptTable, own: pl.DataFrame, texts: pl.Series, skipped: Counter[str]
 ) -> Paths:
     """Return the paths of MRHIER: root first, immediate parent last; several of an atom unite.
 
-    meta (Path), table (ConceptTable), names (TrainingNames): What is read, and the names of it.
-    own (pl.DataFrame): concept and name of what is trained on, sorted.
-    skipped (Counter[str]): Gets the rows of atoms that are not, and of paths that are circles.
+    meta (Path), table (ConceptTable): What is read.
+    own (pl.DataFrame): concept, name and held_out of what is trained on or held out, sorted.
+    texts (pl.Series): The names in training form.
+    skipped (Counter[str]): Gets the rows of atoms that are not trained on, and of paths that are
+        circles.
     RAISES (BergamotError): T102 and T103 as `RrfTable.batches`.
     """
-    conso, hier = (find_table(meta, name) for name in ("MRCONSO", "MRHIER"))
-    assert conso is not None
-    assert hier is not None
-    units = _atoms(conso, table, own, names)
-    items, parts = [pl.Series("item", dtype=pl.UInt64)], [pl.DataFrame(schema=_ROWS)]
-    for batch in RrfTable("MRHIER", hier).batches("AUI", "PTR"):
-        path = pl.col("path")
-        known = batch.select(
-            "AUI", item=pl.col("AUI").hash(), path=pl.col("PTR").str.split(".")
-        ).join(units, on="item", how="semi")
-        skipped["paths of names that are not trained on"] += batch.height - known.height
-        circle = (path.list.n_unique() != path.list.len()) | path.list.contains(pl.col("AUI"))
-        straight = known.filter(~circle)
-        skipped["paths that are circles"] += known.height - straight.height
-        items.append(straight["item"])
-        steps = straight.select("item", path, place=pl.int_ranges(path.list.len()))
-        steps = steps.explode("path", "place").filter(path != "")
-        parts.append(steps.select("item", ancestor=path.hash(), paired=pl.col("place") >= TOPMOST))
-    rows = pl.concat(parts).group_by("item", "ancestor").agg(pl.any("paired"))
-    return Paths(pl.concat(items).unique().sort().to_numpy(), rows, units)
+    units, items, steps = _of_mrhier(meta, table, own, texts, skipped, _ROWS)
+    return Paths(items, steps.group_by("item", "ancestor").agg(pl.any("paired")), units)
+
+
+def mrhier_rows(
+    meta: Path, table: ConceptTable, own: pl.DataFrame, texts: pl.Series, skipped: Counter[str]
+) -> Paths:
+    """Return the paths of MRHIER, each scored for itself; of several the highest score counts.
+
+    On a path of n nodes, d steps apart, it is min(0.9, 1 - ln d / ln n): what `score` in graded.py
+    gives for the nodes of this path alone.
+
+    meta, table, own, texts, skipped: As in `mrhier_paths`, and errors too.
+    """
+    units, items, steps = _of_mrhier(meta, table, own, texts, skipped, _SCORED)
+    highest = pl.col("score").filter("paired").max()
+    rows = steps.group_by("item", "ancestor").agg(pl.any("paired"), highest)
+    return Paths(items, rows, units)
 
 
 def relation_paths(
-    _meta: Path, table: ConceptTable, own: pl.DataFrame, _: TrainingNames, skipped: Counter[str]
+    _meta: Path, table: ConceptTable, own: pl.DataFrame, _: pl.Series, skipped: Counter[str]
 ) -> Paths:
     """Return the concepts above each concept by PAR, CHD, RB and RN; arguments as `mrhier_paths`.
 
@@ -84,33 +89,71 @@ def relation_paths(
             "paired": depths[ancestors.astype(np.int64)] >= TOPMOST,
         }
     )
-    units = own.select(pl.col("concept").cast(pl.UInt64).alias("item"), "concept", "name")
+    units = own.select(
+        pl.col("concept").cast(pl.UInt64).alias("item"), "concept", "name", "held_out"
+    )
     return Paths(units["item"].unique().sort().to_numpy(), rows, units)
 
 
 HIERARCHIES: dict[str, Callable[..., Paths]] = {
     "mrhier": mrhier_paths,
+    "mrhier_rows": mrhier_rows,
     "relations": relation_paths,
 }
 
 
-def _atoms(
-    conso: Source, table: ConceptTable, own: pl.DataFrame, names: TrainingNames
-) -> pl.DataFrame:
-    """Return item, concept and name of the atoms whose name is one of the concept's."""
+def _of_mrhier(
+    meta: Path,
+    table: ConceptTable,
+    own: pl.DataFrame,
+    texts: pl.Series,
+    skipped: Counter[str],
+    columns: dict[str, Any],
+) -> tuple[pl.DataFrame, np.ndarray, pl.DataFrame]:
+    """Return the units and items of `Paths`, and the steps of every path with these columns."""
+    conso, hier = (find_table(meta, name) for name in ("MRCONSO", "MRHIER"))
+    assert conso is not None
+    assert hier is not None
+    units = _atoms(conso, table, own, texts)
+    marks = units.select("item", "held_out")
+    items = [pl.Series("item", dtype=pl.UInt64)]
+    parts = [pl.DataFrame(schema=columns)]
+    for batch in RrfTable("MRHIER", hier).batches("AUI", "PTR"):
+        path, place, to_train = pl.col("path"), pl.col("place"), ~pl.col("held_out")
+        known = batch.select(
+            "AUI", item=pl.col("AUI").hash(), path=pl.col("PTR").str.split(".")
+        ).join(marks, on="item")
+        trained = known.filter(to_train).height
+        skipped["paths of names that are not trained on"] += batch.height - trained
+        circle = (path.list.n_unique() != path.list.len()) | path.list.contains(pl.col("AUI"))
+        straight = known.filter(~circle)
+        skipped["paths that are circles"] += trained - straight.filter(to_train).height
+        items.append(straight["item"])
+        above = path.list.len().cast(pl.Int64)
+        steps = straight.select("item", "path", above=above, place=pl.int_ranges(path.list.len()))
+        steps = steps.explode("path", "place").filter(path != "")
+        score = 1 - (pl.col("above") - place).log() / (pl.col("above") + 1).log()
+        steps = steps.with_columns(
+            ancestor=path.hash(), paired=place >= TOPMOST, score=score.clip(upper_bound=MOST)
+        )
+        parts.append(steps.select(*columns))
+    return units, pl.concat(items).unique().sort().to_numpy(), pl.concat(parts)
+
+
+def _atoms(conso: Source, table: ConceptTable, own: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
+    """Return item, concept, name and held_out of the atoms whose name is one of the concept's."""
     concepts = pl.DataFrame({"CUI": pl.Series(table.column("concepts", "concept_id"))})
     concepts = concepts.with_columns(pl.col("CUI").cast(pl.String)).with_row_index("concept")
-    texts = pl.DataFrame({"text": pl.Series(names.strings)}).with_row_index("name")
-    numbers = own.with_columns(pl.all().cast(pl.UInt32))
-    parts = [pl.DataFrame(schema={"item": pl.UInt64, "concept": pl.UInt32, "name": pl.UInt32})]
+    numbered = pl.DataFrame({"text": texts}).with_row_index("name")
+    numbers = own.with_columns(pl.col("concept", "name").cast(pl.UInt32))
+    schema = {"item": pl.UInt64, "concept": pl.UInt32, "name": pl.UInt32, "held_out": pl.Boolean}
+    parts = [pl.DataFrame(schema=schema)]
     for batch in RrfTable("MRCONSO", conso).batches("CUI", "AUI", "STR"):
         text = pl.col("STR").str.strip_chars().str.to_lowercase()
         atoms = batch.filter(pl.col("AUI") != "").join(concepts, on="CUI")
-        atoms = atoms.with_columns(text=text).join(texts, on="text")
-        atoms = atoms.join(numbers, on=["concept", "name"], how="semi")
-        parts.append(
-            atoms.select("concept", "name", item=pl.col("AUI").hash()).select(parts[0].columns)
-        )
+        atoms = atoms.with_columns(text=text).join(numbered, on="text")
+        atoms = atoms.join(numbers, on=["concept", "name"])
+        parts.append(atoms.with_columns(item=pl.col("AUI").hash()).select(*schema))
     return pl.concat(parts).unique("item", keep="first", maintain_order=True).sort("item")
 
 

@@ -19,7 +19,7 @@ from spacy_bergamot.storage.arrow_files import read_arrow, write_arrow
 from spacy_bergamot.storage.files import MANIFEST, atomic_folder, sha256
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.errors import BergamotError, Errors
-from training.preprocess.graded import Graded, graded_pairs
+from training.preprocess.graded import Graded
 from training.preprocess.graph import graph_edges, homonym_pairs
 from training.preprocess.names import TrainingNames
 from training.preprocess.pairs import Caps, positive_pairs
@@ -164,19 +164,18 @@ def write_training_set(
     languages: Sequence[str],
     seed: int,
     hierarchy: str = "",
-    meta: Path | None = None,
+    graded: Graded | None = None,
 ) -> dict[str, Any]:
     """Write pairs, graph and homonyms of a concept table.
 
     english_crosslingual_only (bool): Pairs across languages have an English side.
     relation_label (str): "rel" or "rela", see `graph_edges`.
-    languages (Sequence[str]): Names of these alone; concepts without one have no edges.
-    hierarchy (str), meta (Path | None): As in `graded_pairs`; no graded pairs where empty.
+    languages (Sequence[str]): Those of the names, for the manifest; concepts without a name have no
+        edges.
+    hierarchy (str), graded (Graded | None): What `graded_pairs` gave, and of which hierarchy.
     RETURNS (dict): The manifest.
-    RAISES (BergamotError): T105 if no concept gives a pair; as `graded_pairs` does.
+    RAISES (BergamotError): T105 if no concept gives a pair.
     """
-    if languages:
-        names = names.of_languages(languages)
     with timed("Drawing the pairs"):
         drawn = positive_pairs(
             names.paired,
@@ -200,10 +199,6 @@ def write_training_set(
         edges = edges.filter(*(pl.Series(has_name[edges[end]]) for end in ("target", "source")))
     with timed("Finding homonyms"):
         homonyms, left_out = homonym_pairs(names.units)
-    graded = None
-    if hierarchy and meta is not None:
-        with timed("Grading pairs of names and ancestors"):
-            graded = graded_pairs(hierarchy, meta, table, names, seed=seed)
     options = {
         "caps": asdict(caps),
         "english_crosslingual_only": english_crosslingual_only,

@@ -1,6 +1,7 @@
 """`python -m training tasks groups | similarity | finetune`."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +12,9 @@ from spacy_bergamot.encoder.text_encoder import TextEncoder
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.storage.files import write_text
 from training.options import Concepts, Device, Figures, Lm
+from training.preprocess.training_set import TrainingSet
 from training.tasks.finetune import FinetuneSettings, finetune
-from training.tasks.groups import choose, classify
+from training.tasks.groups import choose, choose_by_training, classify
 from training.tasks.records import FORMATS, read_records
 from training.tasks.similarity import correlate, read_judgements
 
@@ -31,23 +33,36 @@ def groups_cli(
     count: Annotated[int, typer.Option(min=10, help="Names that are drawn")] = 10_000,
     epochs: Annotated[int, typer.Option(min=1)] = 10,
     rate: Annotated[float, typer.Option(help="Learning rate")] = 5e-2,
+    training_set: Annotated[
+        Path | None,
+        typer.Option(help="What the model was trained on: figures of seen names, and of unseen"),
+    ] = None,
     seed: int = 0,
     device: Device = "cpu",
 ) -> None:
     """Semantic groups of names by a linear classifier on frozen embeddings, five folds."""
-    data = choose(ConceptTable.open(concepts), groups=group, count=count, seed=seed)
+    table = ConceptTable.open(concepts)
+    chosen: dict[str, Any] = {"groups": group, "count": count, "seed": seed}
     encoder = TextEncoder.open(lm, device=device)
-    _write(output, classify(encoder, data, epochs=epochs, rate=rate, seed=seed))
+    figures = partial(classify, encoder, epochs=epochs, rate=rate, seed=seed)
+    if training_set is None:
+        _write(output, figures(choose(table, **chosen)))
+        return
+    kinds = choose_by_training(table, TrainingSet.open(training_set), **chosen)
+    _write(output, {kind: figures(data) for kind, data in kinds.items()})
 
 
 @app.command("similarity")
 def similarity_cli(
-    judgements: Annotated[Path, typer.Argument(help="CSV with Mean, Term1, Term2, as UMNSRS")],
+    judgements: Annotated[
+        Path,
+        typer.Argument(help="CSV with Mean, Term1, Term2, as UMNSRS or corpus/eval/graded.csv"),
+    ],
     lm: Lm,
     output: Figures,
     device: Device = "cpu",
 ) -> None:
-    """Spearman's rho of the model's cosines and people's judgement of pairs of names."""
+    """Spearman's rho of the model's cosines and people's judgement of names, or their scores."""
     read = read_judgements(judgements)
     _write(output, correlate(TextEncoder.open(lm, device=device), read))
 

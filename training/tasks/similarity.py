@@ -1,4 +1,8 @@
-"""Similarity of names against people's judgement: UMNSRS and MayoSRS, by Spearman's rho."""
+"""Similarity of names by Spearman's rho, against people's judgement or against a hierarchy.
+
+Judgements are those of UMNSRS and MayoSRS; a hierarchy's scores are of the graded pairs of held-out
+names that `preprocess` writes.
+"""
 
 import csv
 import io
@@ -19,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Judgements(NamedTuple):
-    """Pairs of names and their mean judgement; `skipped` rows had none."""
+    """Pairs of names and their mean judgement, or score; `skipped` rows had none."""
 
     pairs: list[tuple[str, str]]
     means: list[float]
@@ -30,7 +34,7 @@ def read_judgements(path: Path) -> Judgements:
     """Read a CSV file with the columns Mean, Term1 and Term2, in any case and order.
 
     RAISES (BergamotError): B001 for a missing file, B091, B049, B057, T128 without these columns,
-        T152 if fewer than three rows are left.
+        T152 if fewer than three rows are left, T161 if their means are all the same.
     """
     pairs, means, skipped = [], [], 0
     rows = csv.reader(io.StringIO(whole_text(path), newline=""))
@@ -58,23 +62,32 @@ def read_judgements(path: Path) -> Judgements:
         raise BergamotError(Errors.B057, path=path, line=rows.line_num, reason=said) from None
     if len(pairs) < _LEAST:
         raise BergamotError(Errors.T152, path=path, count=len(pairs))
+    if len(set(means)) == 1:
+        raise BergamotError(Errors.T161, path=path, count=len(means), mean=means[0])
     if skipped:
         logger.warning("Skipped %d rows of %s without two terms and a mean", skipped, path)
     return Judgements(pairs, means, skipped)
 
 
-def correlate(encoder: TextEncoder, judgements: Judgements) -> dict[str, float]:
-    """Return Spearman's rho of the cosines and the judgements, its p value, and counts."""
+def correlate(encoder: TextEncoder, judgements: Judgements) -> dict[str, float | None]:
+    """Return Spearman's rho of the cosines and the judgements, its p value, and counts.
+
+    Where all cosines are the same, there is no order: rho and p are None.
+
+    encoder (TextEncoder), judgements (Judgements): What gives the cosines, and what they are
+        compared with.
+    """
     from scipy.stats import spearmanr
 
     names = list(dict.fromkeys(name for pair in judgements.pairs for name in pair))
     row = {name: number for number, name in enumerate(names)}
     vectors = encoder.encode(names)
     cosines = [float(vectors[row[one]] @ vectors[row[other]]) for one, other in judgements.pairs]
-    test = spearmanr(cosines, judgements.means)
+    ordered = len(set(cosines)) > 1
+    test = spearmanr(cosines, judgements.means) if ordered else None
     return {
-        "spearman": float(test.statistic),
-        "p": float(test.pvalue),
+        "spearman": test and float(test.statistic),
+        "p": test and float(test.pvalue),
         "pairs": len(judgements.pairs),
         "skipped": judgements.skipped,
     }

@@ -85,6 +85,9 @@ def test_systems_sets_and_protocols_in_one_command(
     assert exact["queries"]["acc@1"] == pytest.approx(100 / 3)
     # The composite mention needs both concepts, so it is right at 2 and not at 1.
     assert (exact["mine"]["acc@1"], exact["mine"]["acc@2"]) == (50, 100)
+    found = [exact["mine"][f"acc@{k}_names"] for k in range(1, 5)]
+    assert found == sorted(found)
+    assert found[1:] == [100, 100, 100]
     assert exact["mine"]["acc@1_low"] <= 50 <= exact["mine"]["acc@1_high"]
     assert exact["mine"]["acc@1_tree"] == pytest.approx(100)
     assert report["further_protocols"]["filtered"]["mentions"] == 3  # two spaces are another string

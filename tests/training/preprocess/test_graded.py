@@ -1,5 +1,6 @@
 """Graded pairs: HierCODER's scores, from MRHIER's paths and from relations."""
 
+import csv
 import math
 from collections.abc import Iterable
 from pathlib import Path
@@ -106,6 +107,40 @@ def test_the_paths_of_an_atom_with_two_parents_unite(tmp_path: Path):
     assert of_lowest == pytest.approx(expected, abs=5e-4)
 
 
+def test_each_path_for_itself(tmp_path: Path):
+    """Both long paths of A5 have five nodes; on the short one A2 is one of the two topmost."""
+    rows = [atom(depth, f"level {depth}") for depth in range(6)]
+    up = {"A2": [["A0", "A1"]], "A3": [["A0", "A1", "A2"]], "A4": [["A0", "A1", "A2"]]}
+    up["A5"] = [["A0", "A1", "A2", "A3"], ["A0", "A1", "A2", "A4"], ["A0", "A2"]]
+    hier = [path(a, *ptr) for a, every in up.items() for ptr in every]
+    hier += [path("A5", "A0", "A5", "A4"), path("X9", "A0")]
+    run = graded(tmp_path, rows, hier, hierarchy="mrhier_rows")
+    found = pairs(run)
+    far = round(1 - math.log(2) / math.log(5), 3)
+    of_lowest = {b: s for (a, b), s in found.items() if a == "level 5"}
+    assert of_lowest == {"level 4": 0.9, "level 3": 0.9, "level 2": far}
+    assert {pair: s for pair, s in found.items() if pair[0] != "level 5"} == {
+        ("level 4", "level 2"): 0.9,
+        ("level 3", "level 2"): 0.9,
+    }
+    assert run.manifests["train"]["graded_skipped"] == {
+        "paths of names that are not trained on": 1,
+        "paths that are circles": 1,
+    }
+
+
+def test_the_highest_score_of_several_paths_counts(tmp_path: Path):
+    rows = [atom(depth, f"level {depth}") for depth in range(6)]
+    hier = [path(a, *CHAIN[:i]) for i, a in enumerate(CHAIN)]
+    of_chain = pairs(graded(tmp_path / "one", rows, hier, hierarchy="mrhier_rows"))
+    assert of_chain == pairs(graded(tmp_path / "all", rows, hier))  # one path each: no difference
+    hier += [path("A5", "A0", "A1", "A2", "A4"), path("A5", "A0", "A1", "A3")]
+    found = pairs(graded(tmp_path / "more", rows, hier, hierarchy="mrhier_rows"))
+    near = round(1 - math.log(2) / math.log(5), 3)
+    expected = {"level 4": 0.9, "level 3": 0.9, "level 2": near}  # by chains of 6, 4 and 5 nodes
+    assert {b: s for (a, b), s in found.items() if a == "level 5"} == expected
+
+
 def test_what_paths_cannot_give_is_counted(tmp_path: Path):
     rows = [atom(depth, f"level {depth}") for depth in range(6)]
     rows[3] = atom(3, "level 3", "A3", SUPPRESS="O")  # no name that is trained on
@@ -149,6 +184,72 @@ def test_held_out_names_are_in_no_pair(tmp_path: Path):
     assert run.manifests["train"]["graded_skipped"]["paths of names that are not trained on"] >= 6
 
 
+def held_out_pairs(run: Run) -> dict[tuple[str, str], float]:
+    with (run.folder / "eval/graded.csv").open(encoding="utf8", newline="") as lines:
+        return {(row["Term1"], row["Term2"]): float(row["Mean"]) for row in csv.DictReader(lines)}
+
+
+def test_held_out_names_are_graded_apart(tmp_path: Path):
+    """Of every name that is held out, with each name above it that is trained on."""
+    words = [*"abcdefg", 'quo"ted, H']
+    rows = [name(f"C{c}", f"{w} {c}", AUI=f"{w[0]}{c}") for c in range(6) for w in words]
+    hier = [path(f"{w[0]}{c}", *(f"{w[0]}{i}" for i in range(c))) for c in range(6) for w in words]
+    for hierarchy in ("mrhier", "mrhier_rows"):
+        run = graded(tmp_path / hierarchy, rows, hier, held_out=0.3, hierarchy=hierarchy)
+        hidden = {entry.split("||")[1].lower() for entry in run.queries()["ENG"]}
+        nodes = [set(range(depth + 1)) for depth in range(6)]
+        expected = {
+            (f"{w} {low}".lower(), f"{w} {high}".lower()): score(nodes[low], nodes[high])
+            for w in words
+            for low in range(6)
+            for high in range(2, low)
+        }
+        expected = {
+            (one, other): value
+            for (one, other), value in expected.items()
+            if one in hidden and other not in hidden
+        }
+        assert held_out_pairs(run) == pytest.approx(expected, abs=1e-5)
+        assert run.manifests["eval"]["graded"] == len(expected) > 5
+
+
+def test_held_out_names_by_relations(tmp_path: Path):
+    rows = [name(f"C{c}", f"{w} {c}") for c in range(6) for w in "abcdefgh"]
+    tree = [relation(f"C{d}", f"C{d - 1}", "PAR") for d in range(1, 6)]
+    run = graded(tmp_path, rows, relations=tree, held_out=0.3)
+    hidden = {entry.split("||")[1] for entry in run.queries()["ENG"]}
+    found = held_out_pairs(run)
+    assert {(one, other[-1]) for one, other in found} == {
+        (one, str(high)) for one in hidden for high in range(2, int(one[-1]))
+    }
+    assert not hidden & {other for _, other in found}
+    for (one, other), value in found.items():
+        expected = score(set(range(int(one[-1]) + 1)), set(range(int(other[-1]) + 1)))
+        assert value == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_part_of_many_held_out_pairs_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    rows = [name(f"C{c}", f"{w} {c}") for c in range(6) for w in "abcdefgh"]
+    tree = [relation(f"C{d}", f"C{d - 1}", "PAR") for d in range(1, 6)]
+    every = held_out_pairs(graded(tmp_path / "all", rows, relations=tree, held_out=0.3))
+    monkeypatch.setattr("training.preprocess.graded.COMPARED", 4)
+    few = [
+        held_out_pairs(graded(tmp_path / str(n), rows, relations=tree, held_out=0.3))
+        for n in range(2)
+    ]
+    assert few[0] == few[1]
+    assert len(few[0]) == 4 < len(every)
+    assert few[0].items() <= every.items()
+    assert list(few[0]) != list(every)[:4]
+
+
+def test_nothing_is_graded_where_no_name_is_held_out(tmp_path: Path):
+    rows = [atom(depth, f"level {depth}") for depth in range(6)]
+    run = graded(tmp_path, rows, [path(a, *CHAIN[:i]) for i, a in enumerate(CHAIN)])
+    assert not (run.folder / "eval/graded.csv").exists()
+    assert "graded" not in run.manifests["eval"]
+
+
 def test_relations_give_each_name_a_name_of_each_ancestor(tmp_path: Path):
     rows = [atom(depth, f"level {depth}") for depth in range(6)]
     tree = [relation(f"C{d}", f"C{d - 1}", "PAR") for d in range(1, 5)]
@@ -174,7 +275,8 @@ def test_a_circle_of_relations_is_cut_once(tmp_path: Path):
 
 def test_what_is_not_there_is_named_before_anything_is_read(tmp_path: Path):
     meta = write_release(tmp_path / "META", MRCONSO=[name("C1", "a"), name("C1", "b")])
-    for hierarchy, code in (("tree", "B014.*'tree'"), ("mrhier", "B236.*MRHIER")):
+    codes = {"tree": "B014.*'tree'", "mrhier": "B236.*MRHIER", "mrhier_rows": "B236"}
+    for hierarchy, code in codes.items():
         with pytest.raises(BergamotError, match=code):
             preprocessed(meta, tmp_path / "out", hierarchy=hierarchy)
     assert not (tmp_path / "out").exists()

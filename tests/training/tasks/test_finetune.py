@@ -1,7 +1,9 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.metrics import precision_recall_fscore_support
 from typer.testing import CliRunner
 
 from training.__main__ import app
@@ -72,6 +74,22 @@ def test_scores_by_hand():
     assert result["accuracy"] == 50
     assert result["f1"] == {"yes": pytest.approx(80), "no": 0}
     assert (result["macro_f1"], result["majority"]) == (pytest.approx(40), 75)
+    # Three quarters of 100 % for yes, a quarter of 0 for no; maybe is nobody's label.
+    assert (result["weighted_precision"], result["weighted_recall"]) == (75, 50)
+    assert result["weighted_f1"] == pytest.approx(60)
+
+
+def test_weighted_scores_are_scikit_learn_s():
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        gold, guessed = (rng.choice(list("abcd"), 40, p=[0.5, 0.3, 0.15, 0.05]) for _ in range(2))
+        guessed[guessed == "d"] = "e"  # never a label
+        result = scores(gold.tolist(), guessed.tolist())
+        expected = precision_recall_fscore_support(
+            gold, guessed, average="weighted", zero_division=0
+        )
+        found = [result[f"weighted_{name}"] / 100 for name in ("precision", "recall", "f1")]
+        assert found == pytest.approx(list(expected[:3]))
 
 
 def pairs(count: int) -> list[Record]:
