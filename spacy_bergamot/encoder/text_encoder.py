@@ -22,7 +22,7 @@ from spacy_bergamot.encoder.lm_folder import (
 )
 from spacy_bergamot.encoder.padded import embed_padded, length_batches
 from spacy_bergamot.encoder.settings import EncoderSettings
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.errors import BergamotError, Errors, check_choice
 from spacy_bergamot.storage.files import sha256
 from spacy_bergamot.storage.manifest import write_manifest
 from spacy_bergamot.text import normalize
@@ -170,9 +170,7 @@ class TextEncoder:
         from spacy_bergamot.encoder.ordered import keep_ordered
         from spacy_bergamot.encoder.packed import is_packable
 
-        if precision not in PRECISIONS:
-            choices = ", ".join(PRECISIONS)
-            raise BergamotError(Errors.B014, what="precision", value=precision, choices=choices)
+        check_choice("precision", precision, PRECISIONS)
         folder, device = Path(folder), resolve_device(device)
         check_folder(folder)
         if verify:

@@ -22,7 +22,7 @@ from spacy_bergamot.encoder.text_encoder import (
     open_tokenizer,
     resolve_device,
 )
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.errors import BergamotError, Errors, check_choice
 from spacy_bergamot.finder.pieces import Pieces, Window, windows_of
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
@@ -42,9 +42,7 @@ def check_precision(precision: str) -> None:
 
     precision (str): As in a config.
     """
-    if precision not in PRECISIONS:
-        choices = ", ".join(PRECISIONS)
-        raise BergamotError(Errors.B014, what="precision", value=precision, choices=choices)
+    check_choice("precision", precision, PRECISIONS)
 
 
 def tags_of(labels: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.encoder.text_encoder import EncodesAliases
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.errors import BergamotError, Errors, check_choice
 from spacy_bergamot.storage.files import NOT_OURS, atomic_file, sha256, write_text
 from spacy_bergamot.storage.preflight import announce
 
@@ -105,9 +105,7 @@ def plan_of(
     dtype (str): Of the vectors on disk, "float32" or "float16".
     RAISES (BergamotError): B014 for an unknown dtype.
     """
-    if dtype not in DTYPES:
-        choices = ", ".join(DTYPES)
-        raise BergamotError(Errors.B014, what="type of vectors", value=dtype, choices=choices)
+    check_choice("type of vectors", dtype, DTYPES)
     digest = hashlib.sha256()
     for start in range(0, len(strings), SHARD):
         digest.update("\n".join(strings[start : start + SHARD].to_pylist()).encode())

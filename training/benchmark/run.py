@@ -20,7 +20,7 @@ from training.benchmark.corpora import part_path, read_part, without_composites
 from training.benchmark.ranking import link_scores, queries_of, ranked_of, reranked
 from training.benchmark.steps import Steps
 from training.corpora.schema import Corpus
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 from training.evaluate.metrics import COUNTING, GOLDS
 from training.evaluate.results import Choices, Results, write
 from training.rerank.ask import ask
@@ -54,9 +54,7 @@ class _Benchmark:
         self.k = int(config["linker"]["k"])
         self.golds = config["evaluate"]["golds"]
         counted = [name for name in GOLDS if name != "annotated"]  # candidates do not say that
-        if self.golds not in counted:
-            choices = ", ".join(counted)
-            raise BergamotError(Errors.B014, what=COUNTING, value=self.golds, choices=choices)
+        check_choice(COUNTING, self.golds, counted)
 
     def run(self) -> dict[str, Any]:
         corpus = self.config["corpus"]

@@ -9,7 +9,7 @@ import numpy as np
 from spacy_bergamot.linking.candidates import CandidateGenerator
 from training.corpora.marks import OPEN
 from training.corpora.schema import GoldMention
-from training.errors import BergamotError, Errors
+from training.errors import check_choice
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.ranking import Ranked, rank
 from training.evaluate.statistics import bootstrap_interval
@@ -47,9 +47,7 @@ def gold_ranks(
         concept on, and so on, so that all of them can be first.
     RAISES (BergamotError): B014 for another word.
     """
-    if golds not in GOLDS:
-        choices = ", ".join(GOLDS)
-        raise BergamotError(Errors.B014, what=COUNTING, value=golds, choices=choices)
+    check_choice(COUNTING, golds, GOLDS)
     entries = []
     place, taken = _Place(), 0
     for number, (query, found) in enumerate(zip(queries, ranked, strict=True)):

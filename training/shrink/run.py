@@ -13,7 +13,7 @@ from spacy_bergamot.encoder.text_encoder import (
     write_lm_manifest,
 )
 from spacy_bergamot.storage.files import atomic_folder
-from training.errors import BergamotError, Errors
+from training.errors import check_choice
 from training.shrink.model import (
     DTYPES,
     config_ids,
@@ -41,9 +41,7 @@ def shrink(
         not fit the model, T234 for too small a size, T236 for weights beyond the dtype, B014 for
         an unknown dtype; see `Vocabulary`.
     """
-    if dtype not in DTYPES:
-        choices = ", ".join(DTYPES)
-        raise BergamotError(Errors.B014, what="precision", value=dtype, choices=choices)
+    check_choice("precision", dtype, DTYPES)
     check_folder(lm)
     vocabulary = vocabulary or Vocabulary()
     file, model = TokenizerFile.read(lm), load_model(lm)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spacy_bergamot.text import normalize
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 from training.shrink.sources import line_batches, name_batches
 from training.shrink.tokenizer_file import TokenizerFile
 
@@ -40,9 +40,7 @@ class Vocabulary:
     size: int | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in VOCABULARIES:
-            choices = ", ".join(VOCABULARIES)
-            raise BergamotError(Errors.B014, what="vocabulary", value=self.kind, choices=choices)
+        check_choice("vocabulary", self.kind, VOCABULARIES)
         used = self.names is not None or bool(self.texts)
         if used != (self.kind == "cut") or ((self.scripts or self.size is not None) and not used):
             raise BergamotError(Errors.T231, value=self.kind)

@@ -10,7 +10,7 @@ from typing import Any
 
 import catalogue
 
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.errors import check_choice
 from spacy_bergamot.index.engines.common import Engine, Vectors
 from spacy_bergamot.index.engines.exact import ExactEngine
 from spacy_bergamot.index.engines.nmslib import NmslibEngine
@@ -35,9 +35,7 @@ ENGINES.register("exact", func=ExactEngine)
 
 def engine_class(name: str) -> Any:
     """Return an engine's class by name. RAISES (BergamotError): B014 if there is none."""
-    if name not in ENGINES:
-        choices = ", ".join(sorted(ENGINES.get_all()))
-        raise BergamotError(Errors.B014, what="search engine", value=name, choices=choices)
+    check_choice("search engine", name, sorted(ENGINES.get_all()))
     return ENGINES.get(name)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.errors import BergamotError, Errors, importing
+from spacy_bergamot.errors import check_choice, importing
 from spacy_bergamot.index.engines.common import (
     Engine,
     Vectors,
@@ -45,10 +45,7 @@ class UsearchEngine(Engine):
         """
         import_usearch()
         super().require(settings)
-        dtype = settings.get("dtype", "f32")
-        if dtype not in _USEARCH_BYTES:
-            choices = ", ".join(_USEARCH_BYTES)
-            raise BergamotError(Errors.B014, what="type of vectors", value=dtype, choices=choices)
+        check_choice("type of vectors", settings.get("dtype", "f32"), _USEARCH_BYTES)
 
     @classmethod
     def build(
