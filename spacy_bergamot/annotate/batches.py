@@ -17,6 +17,7 @@ from spacy_bergamot.annotate.documents import link_documents, problem_of
 from spacy_bergamot.annotate.errors import BergamotError, Errors
 from spacy_bergamot.annotate.sources import Entry
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
+from spacy_bergamot.kb.schemas import filled
 from spacy_bergamot.linking.spans import is_linked, spans_of
 from spacy_bergamot.output.assertions import attributes_of
 from spacy_bergamot.pipeline.pipelines import import_code, linker_of, load_pipeline, memory_zone
@@ -29,8 +30,7 @@ MOST_ROWS, MOST_BYTES = 512, 1 << 20
 _AT_ONCE = 128
 _CANDIDATE = pa.struct(
     [
-        pa.field("concept_id", pa.string(), nullable=False),
-        pa.field("score", pa.float32(), nullable=False),
+        *filled(concept_id=pa.string(), score=pa.float32()),
         pa.field("probability", pa.float32()),
         *(pa.field(name, pa.string()) for name in ("alias", "language", "source", "generator")),
     ]
@@ -127,10 +127,7 @@ class AnnotateBatches:
 
     def _added(self) -> list[pa.Field]:
         fields = [
-            pa.field("start", pa.int32(), nullable=False),
-            pa.field("end", pa.int32(), nullable=False),
-            pa.field("text", pa.string(), nullable=False),
-            pa.field("label", pa.string(), nullable=False),
+            *filled(start=pa.int32(), end=pa.int32(), text=pa.string(), label=pa.string()),
             pa.field("concept_id", pa.string()),
             pa.field("name", pa.string()),
             pa.field("score", pa.float32()),
