@@ -144,6 +144,11 @@ def _generator(encoder: TextEncoder, index: AliasIndex) -> CandidateGenerator:
     return CandidateGenerator(encoder, index, CandidateFilter(), generator=mix)
 
 
+def conflict(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether two concepts have semantic groups, and none in common."""
+    return bool(one and other) and one.isdisjoint(other)
+
+
 def groups_of(table: ConceptTable) -> list[frozenset[str]]:
     """Return the semantic groups of every concept; empty where none is known."""
     found: list[set[str]] = [set() for _ in range(len(table))]

@@ -90,6 +90,13 @@ def _shifted(rank: int, by: int) -> int:
     return NEVER if rank == NEVER or rank < by else rank - by
 
 
+def group_masks(queries: Sequence[GoldMention], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return which of some rows of the queries are of each group; of "micro" are all of them."""
+    groups = np.array([queries[row].group for row in rows.tolist()], dtype=object)
+    masks = {group: groups == group for group in sorted(set(groups))}
+    return masks | {"micro": np.ones(len(rows), dtype=bool)}
+
+
 def documents_of(queries: Sequence[GoldMention], rows: np.ndarray) -> np.ndarray:
     """Return a number for the document of every row (int (n,)) of the queries.
 

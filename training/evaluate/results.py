@@ -6,7 +6,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.storage.arrow_files import read_arrow, write_arrow
@@ -18,6 +17,7 @@ from training.evaluate.metrics import (
     GoldRanks,
     documents_of,
     gold_ranks,
+    group_masks,
     index_loss,
     nil_scores,
     tabulate,
@@ -193,9 +193,7 @@ def _comparisons(
     if not ranks:
         return []
     owner = next(iter(ranks.values())).owner
-    groups = np.array([queries[row].group for row in owner.tolist()], dtype=object)
-    masks = {group: groups == group for group in sorted(set(groups))}
-    masks["micro"] = np.ones(len(owner), dtype=bool)
+    masks = group_masks(queries, owner)
     documents = documents_of(queries, owner)
     return [
         {
