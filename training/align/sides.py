@@ -45,7 +45,7 @@ def open_side(path: Path, scratch: Path, *, device: str = "cpu") -> Side:
     path (Path): One of these; of a pipeline a folder or the name of an installed package.
     scratch (Path): Where a concept table is made. device (str): Of a pipeline's language model.
     """
-    if not _is_pipeline(path):
+    if not ((path / "config.cfg").is_file() or (not path.exists() and is_package(str(path)))):
         return Side(ConceptTable.open(concept_table_of(path, scratch)))
     parts = linker_of(load_pipeline(str(path), device=device))[0].parts
     return Side(parts.index.table, _generator(parts.encoder, parts.index))
@@ -126,10 +126,6 @@ def rows_of_ids(table: ConceptTable, ids: list[str]) -> dict[str, int]:
     codes = codes.filter(pl.col("code").is_in(list(missing))).unique()
     single = codes.filter(pl.len().over("code") == 1)
     return found | {missing[code]: row for row, code in single.iter_rows()}
-
-
-def _is_pipeline(path: Path) -> bool:
-    return (path / "config.cfg").is_file() or (not path.exists() and is_package(str(path)))
 
 
 def _generator(encoder: TextEncoder, index: AliasIndex) -> CandidateGenerator:

@@ -57,8 +57,8 @@ class _Benchmark:
         check_choice(COUNTING, self.golds, counted)
 
     def run(self) -> dict[str, Any]:
-        corpus = self.config["corpus"]
-        for part in ["test", *(["train"] if self._trains() else [])]:
+        corpus, rerank = self.config["corpus"], self.config["rerank"]
+        for part in ["test"] + ["train"] * bool(rerank["train"] and not rerank["folder"]):
             part_path(corpus, self.root, part)  # before hours of work
         concepts, pipeline = self._pipeline()
         test = self._corpus("test", concepts)
@@ -68,7 +68,7 @@ class _Benchmark:
             pipeline=pipeline, test=test, k=self.k,
         )  # fmt: skip
         systems = {CANDIDATES: pipeline}
-        if self._reranks():
+        if rerank["train"] or rerank["folder"]:
             systems[RERANKED] = self._reranker(pipeline, concepts)
         results = self.steps.run(
             "results",
@@ -77,12 +77,6 @@ class _Benchmark:
         )  # fmt: skip
         figures = Results.open(results).figures()
         return {"links": figures.pop("links"), "figures": figures, "done": self.steps.done}
-
-    def _trains(self) -> bool:
-        return bool(self.config["rerank"]["train"] and not self.config["rerank"]["folder"])
-
-    def _reranks(self) -> bool:
-        return bool(self.config["rerank"]["train"] or self.config["rerank"]["folder"])
 
     def _pipeline(self) -> tuple[Path, Path]:
         """Return the concept table and the pipeline, made of knowledge base and language model."""

@@ -58,7 +58,9 @@ def make_card(
     """
     meta = read_meta(pipeline)
     for file, mark in ((README, MARK), (LICENCES, LICENCES_MARK)):
-        _check_free(pipeline / file, mark)
+        path = pipeline / file
+        if path.is_file() and not path.read_text("utf8", "replace").startswith(mark):
+            raise BergamotError(Errors.B101, path=path, reason=NOT_OURS)
     nlp, linker = _open(pipeline)
     facts = gather(pipeline, nlp, linker, figures=_there(figures), kb=_there(kb), lm=_there(lm))
     facts["speed"] = speed_facts(nlp, linker) if speed else {}
@@ -191,9 +193,3 @@ def _sizes(pipeline: Path, parts: "LinkerParts") -> dict[str, int]:
 def _size(path: Path) -> int:
     files = [path, *path.rglob("*")]
     return sum(file.stat().st_size for file in files if file.is_file())
-
-
-def _check_free(path: Path, mark: str) -> None:
-    """Raise B101 if there is a file that no card wrote."""
-    if path.is_file() and not path.read_text(encoding="utf8", errors="replace").startswith(mark):
-        raise BergamotError(Errors.B101, path=path, reason=NOT_OURS)

@@ -86,7 +86,10 @@ class Results:
         manifest = read_manifest(folder, kind=KIND, version=VERSION, fields=_FIELDS)
         rows = read_arrow(folder / "queries.arrow").to_pylist()
         names = [field.name for field in fields(GoldMention)]
-        queries = [_query({name: row[name] for name in names}) for row in rows]
+        queries = [
+            GoldMention(**{n: row[n] for n in names} | {"concepts": frozenset(row["concepts"])})
+            for row in rows
+        ]
         choices = manifest["choices"]
         choices["protocols"] = tuple(choices["protocols"])
         members = {name: [row[f"protocol {name}"] for row in rows] for name in choices["protocols"]}
@@ -180,10 +183,6 @@ def write(
         write_manifest(
             path, kind=KIND, version=VERSION, systems=names, choices=asdict(choices), facts=facts
         )
-
-
-def _query(values: dict[str, Any]) -> GoldMention:
-    return GoldMention(**values | {"concepts": frozenset(values["concepts"])})
 
 
 def _comparisons(

@@ -85,7 +85,8 @@ def import_ontologies(
         raise BergamotError(Errors.T118, path=paths, files=problems or "it is empty")
     if unread:
         logger.warning("Not read, of no known form: %s", ", ".join(f.name for f in unread))
-    types = Counter(tui for _, tui in records.types if tui not in _known_types())
+    known = {kind.tui for kind in semantic_types()}
+    types = Counter(tui for _, tui in records.types if tui not in known)
     if types:
         shown = ", ".join(f"{tui} ({count})" for tui, count in types.most_common(_SHOWN))
         logger.warning("No semantic types of UMLS, so that they have no group: %s", shown)
@@ -97,7 +98,3 @@ def import_ontologies(
         if count:
             logger.info("Left out: %d %s", count, why)
     return rows
-
-
-def _known_types() -> set[str]:
-    return {known.type_id for known in semantic_types()}

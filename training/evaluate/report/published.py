@@ -54,10 +54,13 @@ def published_section(
         f"{len(found)} of the {len(known)} figures known are of these sets; the others are of "
         "sets by other names. Second-hand: quoted there from elsewhere."
     )
-    yield _metrics_table({entry["metric"] for _, entry in found})
+    used = {entry["metric"] for _, entry in found}
+    rows = [(name, what) for name, what in _read()["metrics"].items() if name in used]
+    yield Table(("metric", "what is counted"), rows)
     for group in sorted({group for group, _ in found}):
         entries = sorted((entry for name, entry in found if name == group), key=_order)
-        yield Heading(f"{group}: {len(entries)} published figures of {_names(entries)}", 3)
+        names = " and ".join(sorted({entry["set"] for entry in entries}))
+        yield Heading(f"{group}: {len(entries)} published figures of {names}", 3)
         yield from _tables(entries, figures, group, release)
     yield Text(f"Not in the file: {'; '.join(_read()['not_found'])}.")
 
@@ -104,15 +107,6 @@ def _ours(
         return "set without mentions", None
     shown = [f"{name} {table[metric]:.1f}" for name, table in tables.items() if metric in table]
     return ", ".join(shown) or "metric not computed", next(iter(tables.values()))["n"]
-
-
-def _names(entries: Sequence[Mapping[str, Any]]) -> str:
-    return " and ".join(sorted({entry["set"] for entry in entries}))
-
-
-def _metrics_table(used: set[str]) -> Table:
-    rows = [(name, what) for name, what in _read()["metrics"].items() if name in used]
-    return Table(("metric", "what is counted"), rows)
 
 
 def _order(entry: Mapping[str, Any]) -> tuple[str, str, float, str]:
