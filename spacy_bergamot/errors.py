@@ -248,7 +248,8 @@ def check_choice(what: str, value: object, choices: Collection[str]) -> None:
     choices (Collection[str]): What there is, in the order in which it is shown.
     """
     if value not in choices:
-        raise BergamotError(Errors.B014, what=what, value=value, choices=", ".join(choices))
+        listed = ", ".join(choices) or "none"
+        raise BergamotError(Errors.B014, what=what, value=value, choices=listed)
 
 
 @contextmanager

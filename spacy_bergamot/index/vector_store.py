@@ -135,6 +135,8 @@ def fill(
     RETURNS (int): Shards that were found whole.
     RAISES (BergamotError): B040 if the folder holds other vectors.
     """
+    from tqdm import tqdm
+
     _claim(folder, plan)
     own = range(rank, plan.shards, processes)
     missing = [number for number in own if not is_whole(folder, plan, number)]
@@ -144,7 +146,9 @@ def fill(
     total = sum(len(plan.rows(number)) for number in missing)
     if total >= plan.shard:
         _announce(folder, strings, encoder, plan, total)
-    with _bar(total, shown=progress) as bar:
+    with tqdm(
+        total=total, unit=" names", desc="Encoding", smoothing=0.1, disable=not progress
+    ) as bar:
         for number in missing:
             rows = plan.rows(number)
             names = strings[rows.start : rows.stop].to_pylist()
@@ -241,9 +245,3 @@ def _save(folder: Path, plan: Plan, number: int, vectors: np.ndarray) -> None:
         np.save(stream, vectors)
     facts: dict[str, Any] = {"plan": plan.id, "sha256": sha256(path)}
     write_text(path.with_suffix(".json"), json.dumps(facts) + "\n")
-
-
-def _bar(total: int, *, shown: bool) -> Any:
-    from tqdm import tqdm
-
-    return tqdm(total=total, unit=" names", desc="Encoding", smoothing=0.1, disable=not shown)
