@@ -64,10 +64,7 @@ class RayCluster:
             if self.memory:
                 options["memory"] = int(self.memory * 2**30)
             actor = ray.remote(_Actor).options(
-                **options,
-                max_restarts=-1,
-                max_task_retries=_TRIES,
-                scheduling_strategy="SPREAD",
+                **options, max_restarts=-1, max_task_retries=_TRIES, scheduling_strategy="SPREAD"
             )
             facts = (ray.put(job), timeout, retry)
             actors = [actor.remote() for _ in range(workers)]

@@ -54,9 +54,7 @@ def loaded(pipeline: str, device: str | None, threads: int) -> Language:
 
 
 def listen_and_serve(
-    make: Callable[[list[str], list[str]], "Gate"],
-    what: str,
-    where: Where,
+    make: Callable[[list[str], list[str]], "Gate"], what: str, where: Where
 ) -> None:
     """Listen, make an application, and serve it until the process is told to end.
 

@@ -33,11 +33,7 @@ from spacy_bergamot.storage.bundle_pipe import BundlePipe
 _COLONS = frozenset(":：")
 
 
-@Language.factory(
-    "bergamot_finder",
-    assigns=["doc.ents"],
-    default_config=asdict(FinderSettings()),
-)
+@Language.factory("bergamot_finder", assigns=["doc.ents"], default_config=asdict(FinderSettings()))
 def make_finder(
     nlp: Language,
     name: str,

@@ -18,10 +18,7 @@ from spacy_bergamot.encoder.lm_folder import check_folder, open_model
 from spacy_bergamot.encoder.ordered import keep_ordered
 from spacy_bergamot.encoder.packed import first_position, hidden_packed, input_packed, is_packable
 from spacy_bergamot.encoder.padded import length_batches, pad_tokens
-from spacy_bergamot.encoder.text_encoder import (
-    open_tokenizer,
-    resolve_device,
-)
+from spacy_bergamot.encoder.text_encoder import open_tokenizer, resolve_device
 from spacy_bergamot.errors import BergamotError, Errors, check_choice
 from spacy_bergamot.finder.pieces import Pieces, Window, windows_of
 from spacy_bergamot.storage.files import atomic_folder

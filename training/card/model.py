@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 CONFIG, HISTORY = "config.cfg", "history.json"
 E5 = "multilingual-e5-small (Wang et al. 2024)"
 
-_BASES = {
-    "scratch.v1": "none: made and trained from scratch",
-    "multilingual_e5.v1": E5,
-}
+_BASES = {"scratch.v1": "none: made and trained from scratch", "multilingual_e5.v1": E5}
 _LICENCES = {"multilingual_e5.v1": "MIT"}
 """Of base language models whose licence is public; it holds for what is trained from them."""
 

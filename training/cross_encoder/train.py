@@ -27,12 +27,7 @@ from training.cross_encoder.recipe import Recipe
 from training.errors import BergamotError, Errors
 from training.rerank.candidates import Asked
 from training.rerank.fit import fit, named
-from training.rerank.run import (
-    generators_of,
-    observe,
-    parts_of,
-    tried_strengths,
-)
+from training.rerank.run import generators_of, observe, parts_of, tried_strengths
 from training.tuning import Tuning, autocast, run_id
 
 if TYPE_CHECKING:

@@ -35,8 +35,7 @@ def evaluate_links_cli(
         str, typer.Option(help="Labels (types) of the gold mentions to score")
     ] = "",
     remove_concepts: Annotated[
-        float,
-        typer.Option(help="Share of the gold concepts to hide from a pipeline: what of NIL?"),
+        float, typer.Option(help="Share of the gold concepts to hide from a pipeline: what of NIL?")
     ] = 0.0,
     seed: Annotated[int, typer.Option(help="Of the concepts that are hidden")] = 0,
 ) -> None:

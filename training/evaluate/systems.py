@@ -84,10 +84,7 @@ def rank_all(
     for name, path in systems.pipelines.items():
         logger.info("Evaluating %s on %d mentions", name, len(queries))
         about: dict[str, Any] = {}
-        yield (
-            name,
-            rank_with_pipeline(path, queries, k, held_out=systems.held_out, noted=about),
-        )
+        yield (name, rank_with_pipeline(path, queries, k, held_out=systems.held_out, noted=about))
         if noted is not None:
             noted[name] = about
 

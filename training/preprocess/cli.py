@@ -57,8 +57,7 @@ def preprocess_cli(
     semantic_types: Annotated[str, typer.Option(help=f"TUI, such as T047; {_LIST}")] = SET,
     semantic_groups: Annotated[str, typer.Option(help=f"such as DISO,CHEM; {_LIST}")] = SET,
     suppress: Annotated[
-        bool,
-        typer.Option("--suppress/--keep-suppressed", help="Drop rows with SUPPRESS O, Y or E"),
+        bool, typer.Option("--suppress/--keep-suppressed", help="Drop rows with SUPPRESS O, Y or E")
     ] = SET,
     max_name_length: Annotated[int, typer.Option(min=1, help="Longer names are dropped")] = SET,
     cap_english: Annotated[int, typer.Option(min=0, help="English pairs per concept")] = SET,
@@ -172,11 +171,7 @@ def preprocess(
     require_hierarchy(hierarchy, meta)
     announce_preprocessing(meta, output)
     kb = build_concept_table(
-        meta,
-        output / "kb",
-        filters=filters,
-        add_inverses=add_inverses,
-        max_malformed=max_malformed,
+        meta, output / "kb", filters=filters, add_inverses=add_inverses, max_malformed=max_malformed
     )
     table = ConceptTable.open(output / "kb", checksums=False)
     require_known(

@@ -88,10 +88,7 @@ def relation_paths(
     return Paths(units["item"].unique().sort().to_numpy(), rows, units)
 
 
-HIERARCHIES: dict[str, Callable[..., Paths]] = {
-    "mrhier": mrhier_paths,
-    "relations": relation_paths,
-}
+HIERARCHIES: dict[str, Callable[..., Paths]] = {"mrhier": mrhier_paths, "relations": relation_paths}
 
 
 def _atoms(

@@ -65,12 +65,7 @@ class Old:
 
 
 def upgrade(
-    pipeline: Path,
-    release: Path,
-    output: Path,
-    *,
-    device: str = "cpu",
-    vectors: Path | None = None,
+    pipeline: Path, release: Path, output: Path, *, device: str = "cpu", vectors: Path | None = None
 ) -> dict[str, Any]:
     """Write a pipeline that links to another release; return what differs and what became of it.
 

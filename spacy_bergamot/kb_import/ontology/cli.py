@@ -31,8 +31,7 @@ def import_cli(
         str, typer.Option(help="Ontologies whose accession becomes the id where no CUI is agreed")
     ] = "MONDO,HP,DOID,ORPHA",
     reviewed_only: Annotated[
-        bool,
-        typer.Option("--reviewed-only", help="Suppress translations that nobody has reviewed"),
+        bool, typer.Option("--reviewed-only", help="Suppress translations that nobody has reviewed")
     ] = False,
 ) -> None:
     """Merge ontologies and tables into a knowledge base that `preprocess` reads.
@@ -56,11 +55,7 @@ def import_cli(
 
 
 def import_ontologies(
-    sources: list[Path],
-    output: Path,
-    *,
-    prefer: tuple[str, ...] = (),
-    reviewed_only: bool = False,
+    sources: list[Path], output: Path, *, prefer: tuple[str, ...] = (), reviewed_only: bool = False
 ) -> dict[str, int]:
     """Write the RRF files and return their numbers of rows.
 
