@@ -32,18 +32,11 @@ _FIELDS = {"choices": dict, "systems": list, "facts": dict}
 RECALL_KS = (1, 2, 4, 8, 16, 32, 64)
 _KS = (1, 2, 4, 5, 8, 16, 32, 64)
 
-QUERIES = pa.schema(
-    [
-        ("mention", pa.large_string()),
-        ("concepts", pa.list_(pa.string())),
-        ("group", pa.string()),
-        ("type", pa.string()),
-        ("language", pa.string()),
-        ("document", pa.large_string()),
-        ("context", pa.large_string()),
-        ("all_of", pa.bool_()),
-    ]
-)
+_WORD, _TEXT = pa.string(), pa.large_string()
+QUERIES = pa.schema({
+    "mention": _TEXT, "concepts": pa.list_(_WORD), "group": _WORD, "type": _WORD,
+    "language": _WORD, "document": _TEXT, "context": _TEXT, "all_of": pa.bool_(),
+})  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,6 @@ class Fate:
     what: str
     became: str
     why: str = ""
-
-    def to_dict(self) -> dict[str, str]:
-        """Return it as JSON has it."""
-        return asdict(self)
 
 
 def carried_changes(
