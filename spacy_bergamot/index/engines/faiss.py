@@ -56,10 +56,7 @@ class FaissEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`; B109 without faiss, B037 for numbers that are too small.
-
-        settings (Mapping): Of `build`.
-        """
+        """B109 without faiss, B037 for numbers that are too small; see `Engine.require`."""
         import_faiss()
         super().require(settings)
         for name, least in (("nlist", 0), ("nprobe", 1), ("threads", 0)):

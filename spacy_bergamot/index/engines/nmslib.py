@@ -48,10 +48,7 @@ class NmslibEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`; B022 without nmslib.
-
-        settings (Mapping): Of `build`.
-        """
+        """B022 without nmslib; see `Engine.require`."""
         import_nmslib()
         super().require(settings)
 

@@ -44,10 +44,7 @@ class ShardedEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`, and what the engine of a shard requires; B037 for no shard.
-
-        settings (Mapping): Of `build`.
-        """
+        """What the engine of a shard requires too; B037 for no shard; see `Engine.require`."""
         super().require(settings)
         require_at_least("shards", settings.get("shards", 1), 1)
         require_engine(settings.get("engine", "nmslib"), settings.get("settings"))

@@ -39,10 +39,7 @@ class UsearchEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`; B014 for an unknown dtype, B109 without usearch.
-
-        settings (Mapping): Of `build`.
-        """
+        """B014 for an unknown dtype, B109 without usearch; see `Engine.require`."""
         import_usearch()
         super().require(settings)
         check_choice("type of vectors", settings.get("dtype", "f32"), _USEARCH_BYTES)
