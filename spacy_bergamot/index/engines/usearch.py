@@ -7,18 +7,8 @@ from typing import Any
 import numpy as np
 
 from spacy_bergamot.errors import check_choice, importing
-from spacy_bergamot.index.engines.common import (
-    Engine,
-    Vectors,
-    announce_build,
-    blocks,
-    build_seconds,
-    build_threads,
-    read_facts,
-    readable,
-    shape_of,
-    write_facts,
-)
+from spacy_bergamot.index.engines import common
+from spacy_bergamot.index.engines.common import Engine, Vectors
 
 _GRAPH = "hnsw.usearch"
 _USEARCH_BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
@@ -68,16 +58,16 @@ class UsearchEngine(Engine):
         from tqdm import tqdm
 
         cls.require({"dtype": dtype})
-        count, dim = shape_of(vectors)
-        threads = build_threads(count, threads)
+        count, dim = common.shape_of(vectors)
+        threads = common.build_threads(count, threads)
         size = count * (_USEARCH_BYTES[dtype] * dim + 10 * m)
-        seconds = build_seconds(count, dim, m, ef_construction, threads) / 2
-        announce_build(folder, count, size=size, seconds=seconds)
+        seconds = common.build_seconds(count, dim, m, ef_construction, threads) / 2
+        common.announce_build(folder, count, size=size, seconds=seconds)
         index = import_usearch().Index(
             ndim=dim, metric="cos", dtype=dtype, connectivity=m, expansion_add=ef_construction
         )
         with tqdm(total=count, unit=" names", desc="Indexing", disable=not progress) as bar:
-            for rows in blocks(vectors):
+            for rows in common.blocks(vectors):
                 keys = np.arange(rows.start, rows.stop, dtype=np.uint64)
                 block = vectors[rows]
                 index.add(keys, to_8_bits(block) if dtype == "i8" else block, threads=threads)
@@ -91,7 +81,7 @@ class UsearchEngine(Engine):
         folder (Path): Where it is saved. vectors (Vectors): Unit vectors, float32 (n, d).
         sources (int64 (n,)): The row that every vector has here, each once, and -1 for a new one.
         """
-        _, _, settings = read_facts(self.folder)
+        _, _, settings = common.read_facts(self.folder)
         index = import_usearch().Index.restore(str(self.folder / _GRAPH))
         index.expansion_add = settings["ef_construction"]
         kept = np.flatnonzero(sources >= 0)
@@ -102,8 +92,8 @@ class UsearchEngine(Engine):
         if len(kept):
             index.rename(sources[kept].astype(np.uint64), beyond)
             index.rename(beyond, kept.astype(np.uint64))
-        threads = build_threads(len(sources) - len(kept), 0)
-        for rows in blocks(vectors):
+        threads = common.build_threads(len(sources) - len(kept), 0)
+        for rows in common.blocks(vectors):
             new = np.flatnonzero(sources[rows] < 0)
             if len(new):
                 block = vectors[rows][new]
@@ -118,8 +108,8 @@ class UsearchEngine(Engine):
         folder (Path): Of `build`.
         ef_search (int): Candidates while searching.
         """
-        count, dim, _ = read_facts(folder)
-        with readable(folder / _GRAPH, "a usearch index") as path:
+        count, dim, _ = common.read_facts(folder)
+        with common.readable(folder / _GRAPH, "a usearch index") as path:
             index = import_usearch().Index.restore(str(path), view=True)
             if (len(index), index.ndim) != (count, dim):
                 raise ValueError(f"it does not hold {count} vectors of width {dim}")
@@ -142,7 +132,7 @@ class UsearchEngine(Engine):
 def _save(index: Any, folder: Path, vectors: Vectors, settings: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     index.save(str(folder / _GRAPH))
-    write_facts(folder, vectors.shape, **settings)
+    common.write_facts(folder, vectors.shape, **settings)
 
 
 def to_8_bits(vectors: np.ndarray) -> np.ndarray:
