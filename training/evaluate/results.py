@@ -12,16 +12,8 @@ from spacy_bergamot.storage.arrow_files import read_arrow, write_arrow
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.corpora.schema import GoldMention
+from training.evaluate import metrics
 from training.evaluate.hierarchy import Hierarchy
-from training.evaluate.metrics import (
-    GoldRanks,
-    documents_of,
-    gold_ranks,
-    group_masks,
-    index_loss,
-    nil_scores,
-    tabulate,
-)
 from training.evaluate.ranking import Ranked, from_table, to_table
 from training.evaluate.statistics import compare
 from training.evaluate.systems import EXACT_SEARCH
@@ -99,10 +91,10 @@ class Results:
         report |= self._protocol(first, hierarchy)
         report["further_protocols"] = {name: self._protocol(name, hierarchy) for name in further}
         report["nil"] = {
-            name: nil_scores(self.queries, ranked) for name, ranked in self.systems.items()
+            name: metrics.nil_scores(self.queries, ranked) for name, ranked in self.systems.items()
         }
         report["index_loss"] = {
-            name: index_loss(self.systems[name + EXACT_SEARCH], ranked)
+            name: metrics.index_loss(self.systems[name + EXACT_SEARCH], ranked)
             for name, ranked in self.systems.items()
             if name + EXACT_SEARCH in self.systems
         }
@@ -119,7 +111,7 @@ class Results:
         choices = self.choices
         ks = tuple(k for k in _KS if k <= choices.k)
         tables = {
-            system: tabulate(
+            system: metrics.tabulate(
                 queries,
                 ranked,
                 ks=ks,
@@ -129,7 +121,9 @@ class Results:
             )
             for system, ranked in systems.items()
         }
-        ranks = {s: gold_ranks(queries, ranked, choices.golds) for s, ranked in systems.items()}
+        ranks = {
+            s: metrics.gold_ranks(queries, ranked, choices.golds) for s, ranked in systems.items()
+        }
         return {
             "mentions": sum(bool(query.concepts) for query in queries),
             "systems": tables,
@@ -179,14 +173,14 @@ def write(
 
 
 def _comparisons(
-    queries: list[GoldMention], ranks: dict[str, GoldRanks], samples: int
+    queries: list[GoldMention], ranks: dict[str, metrics.GoldRanks], samples: int
 ) -> list[dict[str, Any]]:
     """Compare the first concepts of every two systems, in each group and over all ("micro")."""
     if not ranks:
         return []
     owner = next(iter(ranks.values())).owner
-    masks = group_masks(queries, owner)
-    documents = documents_of(queries, owner)
+    masks = metrics.group_masks(queries, owner)
+    documents = metrics.documents_of(queries, owner)
     return [
         {
             "group": group,
