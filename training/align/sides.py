@@ -10,15 +10,9 @@ from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.kb.concept_table import PREFIXED_ID, ConceptTable
 from spacy_bergamot.kb_import.ontology.records import accession_of
+from spacy_bergamot.linking import generators
 from spacy_bergamot.linking.candidates import CandidateGenerator
 from spacy_bergamot.linking.filters import CandidateFilter
-from spacy_bergamot.linking.generators import (
-    DenseGenerator,
-    EnsembleGenerator,
-    ExactGenerator,
-    Generator,
-    LexicalGenerator,
-)
 from spacy_bergamot.pipeline.build import lm_folder
 from spacy_bergamot.pipeline.loaders import language_model
 from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
@@ -129,12 +123,12 @@ def rows_of_ids(table: ConceptTable, ids: list[str]) -> dict[str, int]:
 
 
 def _generator(encoder: TextEncoder, index: AliasIndex) -> CandidateGenerator:
-    parts: dict[str, Generator] = {
-        "exact": ExactGenerator(),
-        "lexical": LexicalGenerator(),
-        "dense": DenseGenerator(),
+    parts: dict[str, generators.Generator] = {
+        "exact": generators.ExactGenerator(),
+        "lexical": generators.LexicalGenerator(),
+        "dense": generators.DenseGenerator(),
     }
-    mix = EnsembleGenerator(
+    mix = generators.EnsembleGenerator(
         parts, {"lexical": 0.1, "dense": 0.9}, combine="rescored", stop_at_exact=False
     )
     return CandidateGenerator(encoder, index, CandidateFilter(), generator=mix)
