@@ -71,11 +71,9 @@ def listen_and_serve(
     hosts = [*(LOOPBACK if local else ()), *(where.allow_host or ())]
     with server.listen(where.host, where.port) as listening:
         app = make(keys, hosts)
-        shown, found = (
-            f"[{where.host}]" if ":" in where.host else where.host,
-            listening.getsockname()[1],
-        )
-        typer.echo(f"Serving {what} at http://{shown}:{found}", err=True)
+        shown = f"[{where.host}]" if ":" in where.host else where.host
+        port = listening.getsockname()[1]
+        typer.echo(f"Serving {what} at http://{shown}:{port}", err=True)
         if not local and not keys:
             typer.echo("Anybody who reaches this address may use it: see --key-file", err=True)
         server.serve(app, listening)

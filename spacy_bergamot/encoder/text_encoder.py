@@ -38,7 +38,6 @@ class Encodes(Protocol):
 
     def encode(self, names: Sequence[str]) -> np.ndarray:
         """Return unit vectors, float32 (len(names), d)."""
-        ...
 
 
 class EncodesAliases(Encodes, Protocol):
@@ -47,20 +46,16 @@ class EncodesAliases(Encodes, Protocol):
     @property
     def dim(self) -> int:
         """Width of the vectors."""
-        ...
 
     @property
     def precision(self) -> str:
         """Of the weights."""
-        ...
 
     def tokenize(self, names: Sequence[str]) -> list[list[int]]:
         """Return the token ids of every name; names with the same ones share a vector."""
-        ...
 
     def encode_in_pieces(self, names: Sequence[str]) -> Iterator["Piece"]:
         """Yield the unit vectors of some names at a time, each name once."""
-        ...
 
 
 class CachingEncoder:

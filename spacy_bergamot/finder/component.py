@@ -121,12 +121,9 @@ class BergamotFinder(BundlePipe):
         RAISES (BergamotError): B032 without one.
         """
         if finder is None:
-            what, trained = (
-                "a trained finder",
-                "with the folder that `python -m training finder` made",
-            )
-            remedy = f"Give finder, spacy_bergamot.Finder.v1, {trained}."
-            raise BergamotError(Errors.B032, name=self.name, what=what, remedy=remedy)
+            made = "with the folder that `python -m training finder` made"
+            remedy = f"Give finder, spacy_bergamot.Finder.v1, {made}."
+            raise BergamotError(Errors.B032, name=self.name, what="a trained finder", remedy=remedy)
         bundle = FileBundle.temporary()
         FileBundle(finder()).copy_to(bundle.path)
         self.set_files(bundle)
