@@ -50,6 +50,4 @@ def mcp_cli(
             front = Front(listening.loaded(pipeline, device, threads), Limits())
             return make_app(make_server(front), front, keys=keys, hosts=hosts)
 
-        listening.listen_and_serve(
-            make, f"{pipeline} to agents", listening.Where(host, port, key_file, allow_host)
-        )
+        listening.listen_and_serve(make, f"{pipeline} to agents", host, port, key_file, allow_host)

@@ -53,6 +53,4 @@ def serve_cli(
             nlp = listening.loaded(pipeline, device, threads)
             return create_app(nlp, limits=limits, keys=keys, hosts=hosts, medcat=medcat)
 
-        listening.listen_and_serve(
-            make, pipeline, listening.Where(host, port, key_file, allow_host)
-        )
+        listening.listen_and_serve(make, pipeline, host, port, key_file, allow_host)
