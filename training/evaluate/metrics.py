@@ -49,7 +49,7 @@ def gold_ranks(
     """
     check_choice(COUNTING, golds, GOLDS)
     entries = []
-    place, taken = _Place(), 0
+    place, taken = None, 0  # of a mention whose place in a document is known
     for number, (query, found) in enumerate(zip(queries, ranked, strict=True)):
         if not query.concepts:
             continue
@@ -59,8 +59,9 @@ def gold_ranks(
             for c in sorted(query.concepts)
         ]
         if golds.startswith("each"):
-            place, before = _Place.of(query), place
-            taken = taken if place == before and place.document else 0
+            own = (query.group, query.document, query.context)
+            place, before = own if query.document and OPEN in query.context else None, place
+            taken = taken if place is not None and place == before else 0
             if golds == "each_shifted":
                 pairs = [(_shifted(c, taken + at), n) for at, (c, n) in enumerate(pairs)]
             taken += len(pairs)
@@ -70,19 +71,6 @@ def gold_ranks(
         choose: Callable = max if every else min
         entries.append((number, choose(p for p, _ in pairs), choose(n for _, n in pairs)))
     return GoldRanks(*np.array(entries, dtype=np.int64).reshape(-1, 3).T)
-
-
-class _Place(NamedTuple):
-    """Where a mention is, as far as it is known."""
-
-    group: str = ""
-    document: str = ""
-    context: str = ""
-
-    @classmethod
-    def of(cls, query: GoldMention) -> "_Place":
-        known = OPEN in query.context
-        return cls(query.group, query.document, query.context) if known else cls()
 
 
 def _shifted(rank: int, by: int) -> int:
