@@ -17,15 +17,9 @@ from spacy_bergamot.index.engines.nmslib import NmslibEngine
 from spacy_bergamot.index.engines.usearch import UsearchEngine
 
 __all__ = [
-    "ENGINES",
-    "Engine",
-    "ExactEngine",
-    "NmslibEngine",
-    "UsearchEngine",
-    "Vectors",
-    "engine_class",
+    "ENGINES", "Engine", "ExactEngine", "NmslibEngine", "UsearchEngine", "Vectors", "engine_class",
     "require_engine",
-]
+]  # fmt: skip
 
 ENGINES = catalogue.create("spacy_bergamot", "engines", entry_points=True)
 ENGINES.register("nmslib", func=NmslibEngine)
