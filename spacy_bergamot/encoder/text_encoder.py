@@ -6,7 +6,6 @@ Training, index and linker share it, so that they can never disagree on case, le
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -207,10 +206,9 @@ class TextEncoder:
         """
 
         vectors = np.empty((len(names), self.dim), dtype=np.float32)
-        with _progress_bar(len(names), shown=progress) as bar:
-            for piece in self.encode_in_pieces(names, batch_tokens=batch_tokens):
-                vectors[piece.rows] = piece.vectors
-                bar.update(len(piece.rows))
+        pieces = self.encode_in_pieces(names, batch_tokens=batch_tokens)
+        for piece in _shown(pieces, len(names)) if progress else pieces:
+            vectors[piece.rows] = piece.vectors
         return vectors
 
     def encode_in_pieces(
@@ -261,14 +259,11 @@ def write_lm_manifest(folder: Path, **facts: Any) -> str:
     return mark
 
 
-def _progress_bar(total: int, *, shown: bool) -> Any:
-    if not shown:
-        return nullcontext(_NoBar())
+def _shown(pieces: Iterator[Piece], total: int) -> Iterator[Piece]:
+    """Yield the pieces, and show how far they are."""
     from tqdm import tqdm
 
-    return tqdm(total=total, unit=" names", desc="Encoding", smoothing=0.1)
-
-
-class _NoBar:
-    def update(self, count: int) -> None:
-        pass
+    with tqdm(total=total, unit=" names", desc="Encoding", smoothing=0.1) as bar:
+        for piece in pieces:
+            yield piece
+            bar.update(len(piece.rows))

@@ -46,23 +46,17 @@ def evaluate_links_cli(
     hidden from it: NIL's precision, recall and F1, and how precise links are by coverage.
     """
     if remove_concepts:
-        removed = score_removed(predicted, gold, share=remove_concepts, seed=seed)
-        _write(output, removed)
-        typer.echo(render_removed(removed))
-        return
-    scores = score_links(
-        predicted,
-        gold,
-        spans_key=spans_key,
-        labels=comma_separated(labels),
-        gold_labels=comma_separated(gold_labels),
-    )
-    _write(output, scores)
-    typer.echo(render(scores))
-
-
-def _write(output: Path, scores: dict[str, Any]) -> None:
+        scores = score_removed(predicted, gold, share=remove_concepts, seed=seed)
+    else:
+        scores = score_links(
+            predicted,
+            gold,
+            spans_key=spans_key,
+            labels=comma_separated(labels),
+            gold_labels=comma_separated(gold_labels),
+        )
     write_text(output, json.dumps(scores, indent=1) + "\n")
+    typer.echo(render_removed(scores) if remove_concepts else render(scores))
 
 
 def score_links(

@@ -68,8 +68,7 @@ def _class(accession: str, label: str, meta: dict[str, Any], records: Records) -
     for synonym in meta.get("synonyms") or []:
         records.synonym(accession, synonym["val"], synonym["pred"])
     for xref in meta.get("xrefs") or []:
-        other = accession_of(xref["val"])
-        if other is not None:
+        if other := accession_of(xref["val"]):
             records.xrefs.append((accession, other))
     if meta.get("definition"):
         records.definition(accession, meta["definition"]["val"])
