@@ -117,5 +117,4 @@ class _Ordered:
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Return the output, new memory."""
-        made: Tensor = self._linear(rows, self._weight, self._bias, "none", [], "")
-        return made
+        return self._linear(rows, self._weight, self._bias, "none", [], "")

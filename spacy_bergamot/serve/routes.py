@@ -15,8 +15,7 @@ from spacy_bergamot.serve.refusals import Refused, wrong_fields
 
 
 async def _front(request: Request) -> Front:
-    front: Front = request.app.state.front
-    return front
+    return request.app.state.front
 
 
 Served = Annotated[Front, Depends(_front)]

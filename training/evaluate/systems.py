@@ -115,5 +115,4 @@ def packaged() -> generators.EnsembleGenerator:
 
     from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
 
-    ensemble: generators.EnsembleGenerator = registry.resolve({"mix": MIXED_GENERATOR})["mix"]
-    return ensemble
+    return registry.resolve({"mix": MIXED_GENERATOR})["mix"]

@@ -143,8 +143,7 @@ def to_8_bits(vectors: np.ndarray) -> np.ndarray:
     """
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     scaled = vectors * (127 / np.maximum(largest, 1e-12))
-    rounded: np.ndarray = np.rint(scaled).astype(np.int8)
-    return rounded
+    return np.rint(scaled).astype(np.int8)
 
 
 def import_usearch() -> Any:

@@ -122,8 +122,7 @@ def _label(entry: Mapping[str, Any]) -> str:
 
 
 def _read() -> dict[str, Any]:
-    read: dict[str, Any] = json.loads(PATH.read_text(encoding="utf8"))
-    return read
+    return json.loads(PATH.read_text(encoding="utf8"))
 
 
 def _key(name: str) -> str:
