@@ -105,8 +105,7 @@ def export_cli(
     with explained():
         found = Source.at(source)
         if found.kind is not Kind.spacy:
-            reason = "these texts are not linked"
-            raise BergamotError(Errors.B105, path=source, reason=reason)
+            raise BergamotError(Errors.B105, path=source, reason="these texts are not linked")
         form = form_of(output, form)
         uris = _systems(systems)
         import_code(code)

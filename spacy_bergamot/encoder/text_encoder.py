@@ -230,8 +230,7 @@ class TextEncoder:
         from torch.nn.functional import normalize
 
         embed = self._embed if all(tokens) else embed_padded
-        vectors = embed(self.model, tokens, self.settings.pooling)
-        return normalize(vectors, dim=-1).cpu().numpy()
+        return normalize(embed(self.model, tokens, self.settings.pooling), dim=-1).cpu().numpy()
 
 
 def fingerprint(folder: Path | str) -> str:

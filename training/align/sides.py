@@ -102,8 +102,7 @@ def curie(concept_id: str) -> str:
     """Return a concept id as SSSOM has it; one without a prefix stays, unless it is a CUI."""
     if PREFIXED_ID.fullmatch(concept_id):
         return concept_id.replace("_", ":", 1)
-    known = accession_of(_CUI + concept_id)
-    return known or concept_id
+    return accession_of(_CUI + concept_id) or concept_id
 
 
 def rows_of_ids(table: ConceptTable, ids: list[str]) -> dict[str, int]:

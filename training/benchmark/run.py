@@ -113,8 +113,7 @@ class _Benchmark:
         made: Any = nlp.add_pipe("bergamot_linker", config=linker)
         encoder = language_model(str(lm), index["pooling"], prefix=index["prefix"])
         of_index = {key: value for key, value in index.items() if key not in ("pooling", "prefix")}
-        vectors = str(self.steps.folder / "vectors")
-        built = alias_index(str(concepts), vectors=vectors, **of_index)
+        built = alias_index(str(concepts), vectors=str(self.steps.folder / "vectors"), **of_index)
         made.initialize(lambda: [], nlp=nlp, encoder=encoder, index=built)
         nlp.to_disk(path)
 

@@ -61,8 +61,7 @@ def training_facts(lm: Path, *, expected: str, pipeline: Path) -> dict[str, Any]
     RAISES (BergamotError): T502 if it is another model, B002 for a broken history.
     """
     if fingerprint(lm) != expected:
-        what = "language model"
-        raise BergamotError(Errors.T502, path=lm, what=what, pipeline=pipeline)
+        raise BergamotError(Errors.T502, path=lm, what="language model", pipeline=pipeline)
     return _of_config(lm.parent / CONFIG) | _of_history(lm.parent / HISTORY)
 
 

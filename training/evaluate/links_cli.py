@@ -83,8 +83,7 @@ def score_links(
         golds, others = of_labels(golds, gold_labels)
         if not any(document.links for document in golds):
             has = ", ".join(sorted(others)) or "none"
-            wanted = ", ".join(gold_labels)
-            raise BergamotError(Errors.T295, path=gold, labels=wanted, found=has)
+            raise BergamotError(Errors.T295, path=gold, labels=", ".join(gold_labels), found=has)
     if predicted.endswith(".spacy"):
         guesses = read_documents(Path(predicted), spans_key=spans_key)
     else:

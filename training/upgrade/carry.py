@@ -102,8 +102,7 @@ class _Judge:
         self.local: dict[str, set[str]] = {}
         for change in changes:
             if change["action"] == "add":
-                names = self.local.setdefault(change["concept_id"], set())
-                names.add(normalize(change["alias"]))
+                self.local.setdefault(change["concept_id"], set()).add(normalize(change["alias"]))
 
     def __call__(self, change: Change, moved: Change) -> tuple[str, str]:
         """Judge a change; `moved` is the same of the concept that its own was merged into."""

@@ -75,8 +75,7 @@ class ShardedEngine(Engine):
                     with atomic_folder(place) as temporary:
                         engine_class(engine).build(temporary, share, progress=progress, **own)
             for number in range(shards):
-                target = _shard(folder, number)
-                shutil.copytree(_shard(kept, number), target, copy_function=_linked)
+                shutil.copytree(_shard(kept, number), _shard(folder, number), copy_function=_linked)
         common.write_facts(folder, (count, dim), engine=engine, shards=shards)
 
     @classmethod

@@ -72,8 +72,7 @@ class UsearchEngine(Engine):
                 block = vectors[rows]
                 index.add(keys, to_8_bits(block) if dtype == "i8" else block, threads=threads)
                 bar.update(len(keys))
-        settings = {"m": m, "ef_construction": ef_construction, "dtype": dtype}
-        _save(index, folder, vectors, settings)
+        _save(index, folder, vectors, {"m": m, "ef_construction": ef_construction, "dtype": dtype})
 
     def grow(self, folder: Path, vectors: Vectors, sources: np.ndarray) -> None:
         """Save the graph of other vectors, of which many are in this one: only new ones are linked.

@@ -43,8 +43,7 @@ def _graph(graph: dict[str, Any], records: Records) -> None:
     for edge in graph.get("edges") or []:
         subject, target = accession_of(edge["sub"]), accession_of(edge["obj"])
         if subject and target:
-            predicate = accession_of(edge["pred"]) or edge["pred"]
-            records.relations.append((subject, predicate, target))
+            records.relations.append((subject, accession_of(edge["pred"]) or edge["pred"], target))
     if prefixes:
         records.sources.say(own_prefix(prefixes), **_header(graph.get("meta") or {}))
 
