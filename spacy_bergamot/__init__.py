@@ -33,21 +33,10 @@ if TYPE_CHECKING:
     from spacy_bergamot.pipeline.linker import BergamotLinker
 
 __all__ = [
-    "AliasIndex",
-    "AnnotateBatches",
-    "BergamotError",
-    "BergamotFinder",
-    "BergamotLinker",
-    "BergamotMentions",
-    "Candidate",
-    "CandidateFilter",
-    "ConceptTable",
-    "KnowledgeBase",
-    "LinkerSettings",
-    "TextEncoder",
-    "build_pipeline",
-    "to_displacy",
-]
+    "AliasIndex", "AnnotateBatches", "BergamotError", "BergamotFinder", "BergamotLinker",
+    "BergamotMentions", "Candidate", "CandidateFilter", "ConceptTable", "KnowledgeBase",
+    "LinkerSettings", "TextEncoder", "build_pipeline", "to_displacy",
+]  # fmt: skip
 
 _MODULES = {
     "AliasIndex": "index.alias_index",

@@ -1,6 +1,6 @@
 """Coded messages: what is wrong, the value, the remedy."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -238,6 +238,18 @@ class Warnings(metaclass=Coded):
         "{path} has no manifest, so that nobody knows whether its files are as they were made. "
         "`python -m training base FOLDER OUTPUT` makes a copy with one."
     )
+
+
+def check_choice(what: str, value: object, choices: Collection[str]) -> None:
+    """Raise B014 unless a value is one of those that there are.
+
+    what (str): What is chosen, as the message says it.
+    value (object): What was given.
+    choices (Collection[str]): What there is, in the order in which it is shown.
+    """
+    if value not in choices:
+        listed = ", ".join(choices) or "none"
+        raise BergamotError(Errors.B014, what=what, value=value, choices=listed)
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def make_app(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
-        callback=_stage,
+        callback=lambda: None,  # without one the only command of an app would need no name
     )
     for name in names:
         module, _, function = COMMANDS[name].partition(":")
@@ -66,11 +66,6 @@ def make_app(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
             settings = _ANY if name in _WITH_OVERRIDES else None
             made.command(name, context_settings=settings)(command)
     return made
-
-
-def _stage() -> None:
-    # Without it the only command of an app would need no name.
-    pass
 
 
 def __getattr__(name: str) -> Any:

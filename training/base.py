@@ -26,8 +26,7 @@ def base_cli(
         str, typer.Option(help="cls or mean; what the model's folder says where not given")
     ] = "",
     max_length: Annotated[
-        int | None,
-        typer.Option(min=3, help="Tokens kept of a name; as the folder says, else 25"),
+        int | None, typer.Option(min=3, help="Tokens kept of a name; as the folder says, else 25")
     ] = None,
 ) -> None:
     """Put a pretrained language model in place for evaluation, index and pipeline, untrained.

@@ -1,9 +1,9 @@
 """Coded messages of preprocessing, training and evaluation."""
 
-from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.errors import BergamotError, check_choice
 from spacy_bergamot.kb_import.errors import Errors as KbErrors
 
-__all__ = ["BergamotError", "Errors"]
+__all__ = ["BergamotError", "Errors", "check_choice"]
 
 
 class Errors(KbErrors):

@@ -16,8 +16,7 @@ Device = Annotated[str, typer.Option(help="torch device: cpu, auto, cuda:0")]
 Precision = Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")]
 Pipeline = Annotated[str, typer.Argument(help="spaCy pipeline with a bergamot_linker")]
 GoldDocuments = Annotated[
-    Path,
-    typer.Argument(help="Gold documents: .spacy with kb ids, or a form of `training corpus`"),
+    Path, typer.Argument(help="Gold documents: .spacy with kb ids, or a form of `training corpus`")
 ]
 DevShare = Annotated[float, typer.Option(help="Share of the documents to choose and report by")]
 Epochs = Annotated[int, typer.Option(min=1, help="Passes over the documents")]

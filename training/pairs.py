@@ -12,14 +12,8 @@ from spacy_bergamot.text import normalize
 from training.corpora.dictionary import read_dictionary
 from training.corpora.queries import gold_mentions, read_queries
 from training.errors import BergamotError, Errors
-from training.preprocess.pair_files import (
-    Line,
-    read_bitext,
-    read_mentions,
-    read_pairs,
-    write_pair_set,
-    write_pairs,
-)
+from training.preprocess import pair_files
+from training.preprocess.pair_files import Line
 from training.preprocess.training_set import TrainingSet
 
 Files = list[Path] | None
@@ -43,7 +37,7 @@ def pairs_cli(
     if not (pairs or bitext or mentions):
         options = "--pairs, --bitext or --mentions"
         raise BergamotError(Errors.T113, what="A training set", needed="pairs", option=options)
-    manifest = write_pair_set(output, _all_lines(pairs, bitext, mentions, dictionary))
+    manifest = pair_files.write_pair_set(output, _all_lines(pairs, bitext, mentions, dictionary))
     typer.echo(f"{manifest['pairs']} pairs of {manifest['names']} names: {output}")
 
 
@@ -58,7 +52,7 @@ def export_pairs_cli(
     ids = None
     if kb is not None:
         ids = ConceptTable.open(kb, checksums=False).concepts.column("concept_id").combine_chunks()
-    count = write_pairs(output, TrainingSet.open(training_set), ids)
+    count = pair_files.write_pairs(output, TrainingSet.open(training_set), ids)
     typer.echo(f"{count} pairs: {output}")
 
 
@@ -66,9 +60,9 @@ def _all_lines(
     pairs: Files, bitext: Files, mentions: Files, dictionary: Path | None
 ) -> Iterator[Line]:
     for path in pairs or []:
-        yield from _some(read_pairs(path), path)
+        yield from _some(pair_files.read_pairs(path), path)
     for path in bitext or []:
-        yield from _some(read_bitext(path), path)
+        yield from _some(pair_files.read_bitext(path), path)
     if mentions:
         if dictionary is None:
             needed = "the names that mentions are paired with"
@@ -82,7 +76,7 @@ def _all_lines(
         for path in mentions:
             queries = gold_mentions(read_queries(path))
             found = [(query.mention, cui) for query in queries for cui in sorted(query.concepts)]
-            yield from read_mentions(found, names)
+            yield from pair_files.read_mentions(found, names)
 
 
 def _some(lines: Iterator[Line], path: Path) -> Iterator[Line]:

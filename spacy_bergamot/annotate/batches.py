@@ -1,6 +1,6 @@
 """`AnnotateBatches`: the mentions of texts and their concepts, Arrow in and out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Span
 
 from spacy_bergamot.annotate.documents import link_documents, problem_of
 from spacy_bergamot.annotate.errors import BergamotError, Errors
 from spacy_bergamot.annotate.sources import Entry
-from spacy_bergamot.index.knowledge_base import KnowledgeBase
+from spacy_bergamot.kb.schemas import filled
 from spacy_bergamot.linking.spans import is_linked, spans_of
 from spacy_bergamot.output.assertions import attributes_of
 from spacy_bergamot.pipeline.pipelines import import_code, linker_of, load_pipeline, memory_zone
@@ -29,8 +29,7 @@ MOST_ROWS, MOST_BYTES = 512, 1 << 20
 _AT_ONCE = 128
 _CANDIDATE = pa.struct(
     [
-        pa.field("concept_id", pa.string(), nullable=False),
-        pa.field("score", pa.float32(), nullable=False),
+        *filled(concept_id=pa.string(), score=pa.float32()),
         pa.field("probability", pa.float32()),
         *(pa.field(name, pa.string()) for name in ("alias", "language", "source", "generator")),
     ]
@@ -127,10 +126,7 @@ class AnnotateBatches:
 
     def _added(self) -> list[pa.Field]:
         fields = [
-            pa.field("start", pa.int32(), nullable=False),
-            pa.field("end", pa.int32(), nullable=False),
-            pa.field("text", pa.string(), nullable=False),
-            pa.field("label", pa.string(), nullable=False),
+            *filled(start=pa.int32(), end=pa.int32(), text=pa.string(), label=pa.string()),
             pa.field("concept_id", pa.string()),
             pa.field("name", pa.string()),
             pa.field("score", pa.float32()),
@@ -148,11 +144,11 @@ class AnnotateBatches:
         with memory_zone(nlp):
             entries = self._entries(nlp, rows)
             docs = link_documents(nlp, entries, n_process=1, batch_size=_AT_ONCE)
-            names = _Names(linker.kb)
+            known, key = cache(linker.kb.name_and_types), linker.settings.spans_key
             return [
                 {ERROR: problem, MENTIONS: []}
                 if doc is None
-                else {ERROR: None, MENTIONS: self._mentions(doc, names, linker.settings.spans_key)}
+                else {ERROR: None, MENTIONS: [self._mention(s, known) for s in spans_of(doc, key)]}
                 for doc, _, problem in docs
             ]
 
@@ -178,12 +174,10 @@ class AnnotateBatches:
                 except Exception as reason:  # whatever a tokenizer raises
                     yield Entry(None, {}, f"{type(reason).__name__}: {reason}")
 
-    def _mentions(self, doc: Doc, names: "_Names", spans_key: str | None) -> list[dict[str, Any]]:
-        return [self._mention(span, names) for span in spans_of(doc, spans_key)]
-
-    def _mention(self, span: Span, names: "_Names") -> dict[str, Any]:
+    def _mention(self, span: Span, known: Callable[[str], Any]) -> dict[str, Any]:
         found = span._.candidates or []
         concept = span.kb_id_ if is_linked(span) else None
+        facts = known(concept) if concept is not None else None
         best: dict[str, Any] = next((one for one in found if one["concept_id"] == concept), {})
         values = {
             "start": span.start_char,
@@ -191,25 +185,12 @@ class AnnotateBatches:
             "text": span.text,
             "label": span.label_,
             "concept_id": concept,
-            "name": names[concept] if concept is not None else None,
+            "name": facts[0] if facts else None,
             "score": best.get("score"),
             "probability": best.get("probability"),
             "attributes": attributes_of(span),
         }
         return {**values, "candidates": found} if self.candidates else values
-
-
-class _Names(dict[str, str | None]):
-    """Preferred names of concepts; one is looked up once."""
-
-    def __init__(self, kb: KnowledgeBase) -> None:
-        super().__init__()
-        self._kb = kb
-
-    def __missing__(self, concept_id: str) -> str | None:
-        found = self._kb.name_and_types(concept_id)
-        name = self[concept_id] = found[0] if found else None
-        return name
 
 
 def is_text(type_: pa.DataType) -> bool:

@@ -102,11 +102,7 @@ class ParquetInput(Input):
     def tables(
         self, first: int = 0, columns: Sequence[str] | None = None
     ) -> tuple[int, Iterator[pa.Table]]:
-        """Return tables from the beginning of the row group with `first`.
-
-        first (int): Row, from 0.
-        columns (Sequence[str] | None): Those that are wanted; None for all.
-        """
+        """Return tables from the beginning of the row group with `first`; see `Input.tables`."""
         with _readable(self.name), self._opened() as file:
             begin, group = 0, 0
             while group < file.num_row_groups:
@@ -157,11 +153,7 @@ class SourceInput(Input):
     def tables(
         self, first: int = 0, columns: Sequence[str] | None = None
     ) -> tuple[int, Iterator[pa.Table]]:
-        """Return tables from the beginning.
-
-        first (int): Row, from 0.
-        columns (Sequence[str] | None): Those that are wanted; None for all.
-        """
+        """Return tables from the beginning; see `Input.tables`."""
         schema = self.schema if columns is None else pa.schema(map(self.schema.field, columns))
         return 0, self._stream(schema)
 

@@ -56,8 +56,7 @@ def done(plan: Plan, store: Store) -> dict[int, Counts]:
         found = list(pool.map(lambda unit: _facts(store, unit), units))
     for unit, facts in zip(units, found, strict=True):
         if facts is not None and facts[0] != plan.fingerprint:
-            what = f"{unit.name} is of another job"
-            raise BergamotError(Errors.B040, path=store.url, what=what)
+            raise BergamotError(Errors.B040, path=store.url, what=f"{unit.name} is of another job")
     pairs = zip(units, found, strict=True)
     return {unit.number: facts[1] for unit, facts in pairs if facts is not None}
 

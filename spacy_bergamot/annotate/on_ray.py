@@ -64,10 +64,7 @@ class RayCluster:
             if self.memory:
                 options["memory"] = int(self.memory * 2**30)
             actor = ray.remote(_Actor).options(
-                **options,
-                max_restarts=-1,
-                max_task_retries=_TRIES,
-                scheduling_strategy="SPREAD",
+                **options, max_restarts=-1, max_task_retries=_TRIES, scheduling_strategy="SPREAD"
             )
             facts = (ray.put(job), timeout, retry)
             actors = [actor.remote() for _ in range(workers)]
@@ -168,8 +165,5 @@ class _Actor:
         """Make the file of a unit; return why it could not be read."""
         if self._workers is None:
             self._workers = job.workers(1, timeout)
-        return job.make([unit], self._workers, retry=retry, progress=_nobody)
-
-
-def _nobody(_: int) -> None:
-    """Take the number of rows that are done, which the driver learns with the unit."""
+        # The driver learns with the unit how many rows are done.
+        return job.make([unit], self._workers, retry=retry, progress=lambda _: None)

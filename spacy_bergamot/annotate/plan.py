@@ -145,8 +145,7 @@ class Plan:
         found = list(_differences(asdict(begun), json.loads(self._text())))
         if found:
             more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-            what = "; ".join(found[:_SHOWN]) + more
-            raise BergamotError(Errors.B040, path=store.url, what=what)
+            raise BergamotError(Errors.B040, path=store.url, what="; ".join(found[:_SHOWN]) + more)
 
     def _text(self) -> str:
         return json.dumps({"format_version": _VERSION, **asdict(self)}, indent=1, sort_keys=True)

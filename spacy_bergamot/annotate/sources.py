@@ -57,12 +57,7 @@ class Source:
 
     @classmethod
     def at(
-        cls,
-        path: Path,
-        *,
-        kind: Kind | None = None,
-        text_column: str = "text",
-        lines: bool = False,
+        cls, path: Path, *, kind: Kind | None = None, text_column: str = "text", lines: bool = False
     ) -> "Source":
         """Return the documents at a path: a file, a folder of notes, or stdin (-).
 

@@ -4,15 +4,6 @@ from spacy_bergamot.cli import annotate, ask, check, kb, link, make, mcp, publis
 from spacy_bergamot.cli.app import bergamot
 
 __all__ = [
-    "annotate",
-    "ask",
-    "bergamot",
-    "check",
-    "kb",
-    "link",
-    "make",
-    "mcp",
-    "publish",
-    "rerank",
+    "annotate", "ask", "bergamot", "check", "kb", "link", "make", "mcp", "publish", "rerank",
     "serve",
-]
+]  # fmt: skip

@@ -13,17 +13,8 @@ from spacy_bergamot.annotate.job import Counts, Job, done, write_summary
 from spacy_bergamot.annotate.on_ray import RayCluster
 from spacy_bergamot.annotate.plan import Plan, Unit
 from spacy_bergamot.annotate.store import Store
-from spacy_bergamot.cli.app import (
-    Candidates,
-    Code,
-    Device,
-    From,
-    Lines,
-    Pipeline,
-    TextColumn,
-    bergamot,
-    explained,
-)
+from spacy_bergamot.cli import app
+from spacy_bergamot.cli.app import Pipeline, bergamot, explained
 from spacy_bergamot.storage.preflight import cores
 from spacy_bergamot.text import comma_separated
 
@@ -52,7 +43,7 @@ def annotate_cli(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes, or actors; one per core where not given")
     ] = None,
-    text_column: TextColumn = "text",
+    text_column: app.TextColumn = "text",
     id_column: Annotated[
         str | None, typer.Option(help=f"Column of the ids; '{_ID}' where there is one")
     ] = None,
@@ -60,12 +51,12 @@ def annotate_cli(
         str | None, typer.Option(help="Column of the documents' languages, as de or GER")
     ] = None,
     keep: Annotated[str, typer.Option(help="Further columns to keep, as a,b,c")] = "",
-    candidates: Candidates = False,
+    candidates: app.Candidates = False,
     rows: Annotated[int, typer.Option(min=1, help="Documents per file")] = 20_000,
-    kind: From = None,
-    lines: Lines = False,
-    device: Device = None,
-    code: Code = None,
+    kind: app.From = None,
+    lines: app.Lines = False,
+    device: app.Device = None,
+    code: app.Code = None,
     shard: Annotated[
         str, typer.Option(help="The part of one of N jobs, 0/N to N-1/N; they need not meet")
     ] = "0/1",

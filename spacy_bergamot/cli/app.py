@@ -27,8 +27,7 @@ Lines = Annotated[
     bool, typer.Option("--lines", help="A line of .txt is a document, not the whole file")
 ]
 From = Annotated[
-    Kind | None,
-    typer.Option("--from", help="What the input is, where its ending does not say it"),
+    Kind | None, typer.Option("--from", help="What the input is, where its ending does not say it")
 ]
 Device = Annotated[str | None, typer.Option(help="For the language model: cpu, auto, cuda:0")]
 Code = Annotated[

@@ -9,17 +9,8 @@ from spacy.tokens import Doc
 
 from spacy_bergamot.annotate.documents import Linked, link_documents
 from spacy_bergamot.annotate.sources import Kind, Source
-from spacy_bergamot.cli.app import (
-    Candidates,
-    Code,
-    Device,
-    From,
-    Lines,
-    Pipeline,
-    TextColumn,
-    bergamot,
-    explained,
-)
+from spacy_bergamot.cli import app
+from spacy_bergamot.cli.app import Pipeline, bergamot, explained
 from spacy_bergamot.cli.results import Form, Results, form_of
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.linking.spans import spans_of
@@ -62,17 +53,17 @@ def link_cli(
     ],
     output: Output,
     form: FormOption = None,
-    candidates: Candidates = False,
+    candidates: app.Candidates = False,
     kb_url: KbUrl = "",
     systems: Systems = None,
     knowledge_base: KbName = None,
-    kind: From = None,
-    text_column: TextColumn = "text",
-    lines: Lines = False,
-    device: Device = None,
+    kind: app.From = None,
+    text_column: app.TextColumn = "text",
+    lines: app.Lines = False,
+    device: app.Device = None,
     n_process: Annotated[int, typer.Option(min=1, help="Processes")] = 1,
     batch_size: Annotated[int, typer.Option(min=1, help="Documents at once")] = 128,
-    code: Code = None,
+    code: app.Code = None,
 ) -> None:
     """Link documents. A .txt is one; of JSONL, CSV and Parquet other keys and columns are kept.
 
@@ -104,18 +95,17 @@ def export_cli(
     source: Annotated[Path, typer.Argument(help="Linked documents, .spacy")],
     output: Output,
     form: FormOption = None,
-    candidates: Candidates = False,
+    candidates: app.Candidates = False,
     kb_url: KbUrl = "",
     systems: Systems = None,
     knowledge_base: KbName = None,
-    code: Code = None,
+    code: app.Code = None,
 ) -> None:
     """Write linked documents in another format, without linking them again."""
     with explained():
         found = Source.at(source)
         if found.kind is not Kind.spacy:
-            reason = "these texts are not linked"
-            raise BergamotError(Errors.B105, path=source, reason=reason)
+            raise BergamotError(Errors.B105, path=source, reason="these texts are not linked")
         form = form_of(output, form)
         uris = _systems(systems)
         import_code(code)

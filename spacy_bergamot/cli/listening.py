@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 from sys import stderr
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from spacy.language import Language
@@ -29,15 +29,6 @@ AllowHost = Annotated[
 Threads = Annotated[int, typer.Option(min=0, help="Of the language model; 0 for what torch takes")]
 
 
-class Where(NamedTuple):
-    """Where to listen, and who may ask: the options of these names."""
-
-    host: str
-    port: int
-    key_file: Path | None
-    allow_host: list[str] | None
-
-
 def loaded(pipeline: str, device: str | None, threads: int) -> Language:
     """Return a pipeline that is to be served.
 
@@ -56,28 +47,28 @@ def loaded(pipeline: str, device: str | None, threads: int) -> Language:
 def listen_and_serve(
     make: Callable[[list[str], list[str]], "Gate"],
     what: str,
-    where: Where,
+    host: str,
+    port: int,
+    key_file: Path | None,
+    allow_host: list[str] | None,
 ) -> None:
     """Listen, make an application, and serve it until the process is told to end.
 
     make: Gets keys and the names by which the service may be called; see `Gate`.
     what (str): Shown with its address.
-    where (Where): The options.
+    host, port, key_file, allow_host: The options of these names.
     RAISES (BergamotError): B161 and B162, before anything is made.
     """
     from spacy_bergamot.serve import server
     from spacy_bergamot.serve.gate import LOOPBACK
 
-    keys = server.read_keys(where.key_file)
-    local = where.host in LOOPBACK
-    hosts = [*(LOOPBACK if local else ()), *(where.allow_host or ())]
-    with server.listen(where.host, where.port) as listening:
+    keys = server.read_keys(key_file)
+    local = host in LOOPBACK
+    hosts = [*(LOOPBACK if local else ()), *(allow_host or ())]
+    with server.listen(host, port) as listening:
         app = make(keys, hosts)
-        shown, found = (
-            f"[{where.host}]" if ":" in where.host else where.host,
-            listening.getsockname()[1],
-        )
-        typer.echo(f"Serving {what} at http://{shown}:{found}", err=True)
+        shown = f"[{host}]" if ":" in host else host
+        typer.echo(f"Serving {what} at http://{shown}:{listening.getsockname()[1]}", err=True)
         if not local and not keys:
             typer.echo("Anybody who reaches this address may use it: see --key-file", err=True)
         server.serve(app, listening)

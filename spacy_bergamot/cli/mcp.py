@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spacy_bergamot.cli import listening
 from spacy_bergamot.cli.app import Device, Pipeline, bergamot, explained
-from spacy_bergamot.cli.listening import (
-    AllowHost,
-    Host,
-    KeyFile,
-    Port,
-    Threads,
-    Where,
-    listen_and_serve,
-    loaded,
-)
 from spacy_bergamot.errors import importing
 
 if TYPE_CHECKING:
@@ -29,12 +20,12 @@ def mcp_cli(
     http: Annotated[
         bool, typer.Option("--http", help="At /mcp of an address, not on stdin and stdout")
     ] = False,
-    host: Host = "127.0.0.1",
-    port: Port = 8081,
-    key_file: KeyFile = None,
-    allow_host: AllowHost = None,
+    host: listening.Host = "127.0.0.1",
+    port: listening.Port = 8081,
+    key_file: listening.KeyFile = None,
+    allow_host: listening.AllowHost = None,
     device: Device = None,
-    threads: Threads = 0,
+    threads: listening.Threads = 0,
 ) -> None:
     """Serve a pipeline to agents by the Model Context Protocol, on stdin and stdout or on HTTP.
 
@@ -51,12 +42,12 @@ def mcp_cli(
         quiet()
         if not http:
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-            front = Front(loaded(pipeline, device, threads), Limits())
+            front = Front(listening.loaded(pipeline, device, threads), Limits())
             asyncio.run(run(make_server(front)))
             return
 
         def make(keys: list[str], hosts: list[str]) -> "Gate":
-            front = Front(loaded(pipeline, device, threads), Limits())
+            front = Front(listening.loaded(pipeline, device, threads), Limits())
             return make_app(make_server(front), front, keys=keys, hosts=hosts)
 
-        listen_and_serve(make, f"{pipeline} to agents", Where(host, port, key_file, allow_host))
+        listening.listen_and_serve(make, f"{pipeline} to agents", host, port, key_file, allow_host)

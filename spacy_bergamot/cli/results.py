@@ -169,8 +169,7 @@ class Results:
         with _lines(self.output) as line:
             for number, (doc, facts, _) in enumerate(docs):
                 if doc is not None:
-                    identifier = str(facts.get("id", number))
-                    options |= {"document_id": identifier, "spans_key": self._key}
+                    options |= {"document_id": str(facts.get("id", number)), "spans_key": self._key}
                     resource = to_fhir(doc, self.linker.kb, **options)
                     unknown += without_system(resource)
                     line(resource)
@@ -196,8 +195,7 @@ class Results:
                 name = file_name(str(facts.get("id", f"{number:08d}")), taken)
                 options: Any = {"spans_key": self._key, "knowledge_base": self.knowledge_base}
                 for ending, text in ((".txt", doc.text), (".ann", to_brat(doc, **options))):
-                    path = folder / f"{name}{ending}"
-                    path.write_text(text, encoding="utf8", newline="\n")
+                    (folder / f"{name}{ending}").write_text(text, encoding="utf8", newline="\n")
                 line({**facts, "file": f"{name}.txt"})
 
     def _html(self, docs: Iterable[Linked]) -> None:

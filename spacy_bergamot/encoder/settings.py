@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.errors import BergamotError, Errors, check_choice
 
 SETTINGS = "bergamot.json"
 POOLINGS = ("cls", "mean")
@@ -36,10 +36,7 @@ class EncoderSettings:
     prefix: str = ""
 
     def __post_init__(self) -> None:
-        if self.pooling not in POOLINGS:
-            raise BergamotError(
-                Errors.B014, what="pooling", value=self.pooling, choices=", ".join(POOLINGS)
-            )
+        check_choice("pooling", self.pooling, POOLINGS)
         if self.max_length < 1:
             value, rule = self.max_length, "at least 1"
             raise BergamotError(Errors.B037, setting="max_length", value=value, rule=rule)

@@ -6,7 +6,6 @@ Training, index and linker share it, so that they can never disagree on case, le
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -22,7 +21,7 @@ from spacy_bergamot.encoder.lm_folder import (
 )
 from spacy_bergamot.encoder.padded import embed_padded, length_batches
 from spacy_bergamot.encoder.settings import EncoderSettings
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.errors import BergamotError, Errors, check_choice
 from spacy_bergamot.storage.files import sha256
 from spacy_bergamot.storage.manifest import write_manifest
 from spacy_bergamot.text import normalize
@@ -38,7 +37,6 @@ class Encodes(Protocol):
 
     def encode(self, names: Sequence[str]) -> np.ndarray:
         """Return unit vectors, float32 (len(names), d)."""
-        ...
 
 
 class EncodesAliases(Encodes, Protocol):
@@ -47,20 +45,16 @@ class EncodesAliases(Encodes, Protocol):
     @property
     def dim(self) -> int:
         """Width of the vectors."""
-        ...
 
     @property
     def precision(self) -> str:
         """Of the weights."""
-        ...
 
     def tokenize(self, names: Sequence[str]) -> list[list[int]]:
         """Return the token ids of every name; names with the same ones share a vector."""
-        ...
 
     def encode_in_pieces(self, names: Sequence[str]) -> Iterator["Piece"]:
         """Yield the unit vectors of some names at a time, each name once."""
-        ...
 
 
 class CachingEncoder:
@@ -170,9 +164,7 @@ class TextEncoder:
         from spacy_bergamot.encoder.ordered import keep_ordered
         from spacy_bergamot.encoder.packed import is_packable
 
-        if precision not in PRECISIONS:
-            choices = ", ".join(PRECISIONS)
-            raise BergamotError(Errors.B014, what="precision", value=precision, choices=choices)
+        check_choice("precision", precision, PRECISIONS)
         folder, device = Path(folder), resolve_device(device)
         check_folder(folder)
         if verify:
@@ -214,10 +206,9 @@ class TextEncoder:
         """
 
         vectors = np.empty((len(names), self.dim), dtype=np.float32)
-        with _progress_bar(len(names), shown=progress) as bar:
-            for piece in self.encode_in_pieces(names, batch_tokens=batch_tokens):
-                vectors[piece.rows] = piece.vectors
-                bar.update(len(piece.rows))
+        pieces = self.encode_in_pieces(names, batch_tokens=batch_tokens)
+        for piece in _shown(pieces, len(names)) if progress else pieces:
+            vectors[piece.rows] = piece.vectors
         return vectors
 
     def encode_in_pieces(
@@ -239,8 +230,7 @@ class TextEncoder:
         from torch.nn.functional import normalize
 
         embed = self._embed if all(tokens) else embed_padded
-        vectors = embed(self.model, tokens, self.settings.pooling)
-        return normalize(vectors, dim=-1).cpu().numpy()
+        return normalize(embed(self.model, tokens, self.settings.pooling), dim=-1).cpu().numpy()
 
 
 def fingerprint(folder: Path | str) -> str:
@@ -268,14 +258,11 @@ def write_lm_manifest(folder: Path, **facts: Any) -> str:
     return mark
 
 
-def _progress_bar(total: int, *, shown: bool) -> Any:
-    if not shown:
-        return nullcontext(_NoBar())
+def _shown(pieces: Iterator[Piece], total: int) -> Iterator[Piece]:
+    """Yield the pieces, and show how far they are."""
     from tqdm import tqdm
 
-    return tqdm(total=total, unit=" names", desc="Encoding", smoothing=0.1)
-
-
-class _NoBar:
-    def update(self, count: int) -> None:
-        pass
+    with tqdm(total=total, unit=" names", desc="Encoding", smoothing=0.1) as bar:
+        for piece in pieces:
+            yield piece
+            bar.update(len(piece.rows))

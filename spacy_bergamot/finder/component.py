@@ -6,6 +6,7 @@ behind it: names of the knowledge base that it does not find are marked there.
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,7 @@ from spacy_bergamot.storage.bundle_pipe import BundlePipe
 _COLONS = frozenset(":：")
 
 
-@Language.factory(
-    "bergamot_finder",
-    assigns=["doc.ents"],
-    default_config=asdict(FinderSettings()),
-)
+@Language.factory("bergamot_finder", assigns=["doc.ents"], default_config=asdict(FinderSettings()))
 def make_finder(
     nlp: Language,
     name: str,
@@ -124,12 +121,9 @@ class BergamotFinder(BundlePipe):
         RAISES (BergamotError): B032 without one.
         """
         if finder is None:
-            what, trained = (
-                "a trained finder",
-                "with the folder that `python -m training finder` made",
-            )
-            remedy = f"Give finder, spacy_bergamot.Finder.v1, {trained}."
-            raise BergamotError(Errors.B032, name=self.name, what=what, remedy=remedy)
+            made = "with the folder that `python -m training finder` made"
+            remedy = f"Give finder, spacy_bergamot.Finder.v1, {made}."
+            raise BergamotError(Errors.B032, name=self.name, what="a trained finder", remedy=remedy)
         bundle = FileBundle.temporary()
         FileBundle(finder()).copy_to(bundle.path)
         self.set_files(bundle)
@@ -158,10 +152,10 @@ class BergamotFinder(BundlePipe):
                 for m in decode(of, _joints(doc, pieces, tagger.labels))
                 if m.probability >= least
             ]
-            marked.append(self._written(doc, places, _Doubt(pieces, of)))
+            marked.append(self._written(doc, places, partial(_doubt, pieces, np.exp(of[:, 0]))))
         return marked
 
-    def _written(self, doc: Doc, places: list[Place], doubt: "_Doubt") -> Doc:
+    def _written(self, doc: Doc, places: list[Place], doubt: Callable[[Span], float]) -> Doc:
         doc, spans = exact_spans(doc, list(_without_headings(places, doc)))
         found, key = [span for span in spans if span], self.settings.spans_key
         if key is not None:
@@ -239,13 +233,7 @@ def _keep_names(doc: Doc, names: Collection[Span]) -> None:
         doc.spans[NAMES_INSIDE] = sorted(names)
 
 
-class _Doubt:
-    """How likely it is that a span is outside of mentions: the mean of its units'."""
-
-    def __init__(self, pieces: Pieces, scores: np.ndarray) -> None:
-        self.pieces = pieces
-        self.outside = np.exp(scores[:, 0])
-
-    def __call__(self, span: Span) -> float:
-        units = self.outside[self.pieces.units(span.start_char, span.end_char)]
-        return float(units.mean()) if len(units) else 1.0
+def _doubt(pieces: Pieces, outside: np.ndarray, span: Span) -> float:
+    """Return how likely it is that a span is outside of mentions: the mean of its units'."""
+    units = outside[pieces.units(span.start_char, span.end_char)]
+    return float(units.mean()) if len(units) else 1.0

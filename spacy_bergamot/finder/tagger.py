@@ -18,11 +18,8 @@ from spacy_bergamot.encoder.lm_folder import check_folder, open_model
 from spacy_bergamot.encoder.ordered import keep_ordered
 from spacy_bergamot.encoder.packed import first_position, hidden_packed, input_packed, is_packable
 from spacy_bergamot.encoder.padded import length_batches, pad_tokens
-from spacy_bergamot.encoder.text_encoder import (
-    open_tokenizer,
-    resolve_device,
-)
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.encoder.text_encoder import open_tokenizer, resolve_device
+from spacy_bergamot.errors import BergamotError, Errors, check_choice
 from spacy_bergamot.finder.pieces import Pieces, Window, windows_of
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
@@ -42,9 +39,7 @@ def check_precision(precision: str) -> None:
 
     precision (str): As in a config.
     """
-    if precision not in PRECISIONS:
-        choices = ", ".join(PRECISIONS)
-        raise BergamotError(Errors.B014, what="precision", value=precision, choices=choices)
+    check_choice("precision", precision, PRECISIONS)
 
 
 def tags_of(labels: Sequence[str]) -> list[str]:

@@ -71,9 +71,8 @@ class AliasIndex:
         self.strings: pa.Array = read_arrow(path / "strings.arrow").column(0).combine_chunks()
         self.indptr = _mapped(path / "postings_indptr.npy")
         self.postings = _mapped(path / "postings.npy")
-        self.lexical: LexicalIndex = LexicalIndex.open(
-            path / "lexical", base=base.lexical if base else None
-        )
+        beneath = base.lexical if base else None
+        self.lexical: LexicalIndex = LexicalIndex(path / "lexical", base=beneath)
         self.vector_indptr = _mapped(path / "vector_indptr.npy")
         self.vector_strings = _mapped(path / "vector_strings.npy")
         self.string_vectors = _mapped(path / "string_vectors.npy")

@@ -1,6 +1,7 @@
 """Names that begin with what somebody has typed so far."""
 
 from bisect import bisect_left
+from operator import methodcaller
 from typing import NamedTuple
 
 import numpy as np
@@ -36,8 +37,9 @@ def completions(
     """
     if not text:
         return []
-    start = bisect_left(index.strings, text, key=_text)
-    end = bisect_left(index.strings, text + _LAST, start, key=_text)
+    as_text = methodcaller("as_py")
+    start = bisect_left(index.strings, text, key=as_text)
+    end = bisect_left(index.strings, text + _LAST, start, key=as_text)
     lengths = pa.compute.utf8_length(index.strings.slice(start, end - start)).to_numpy()
     strings = np.arange(start, end)
     if len(strings) > _MOST:
@@ -56,7 +58,3 @@ def completions(
         Completion((int(lengths[row]), -int(names[row])), int(aliases[row]))
         for row in order[np.sort(first)[:limit]]
     ]
-
-
-def _text(scalar: pa.Scalar) -> str:
-    return scalar.as_py()

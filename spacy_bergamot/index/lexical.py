@@ -26,7 +26,10 @@ _PER_GRAM_NAME = 300_000  # names for which one more occurrence is asked of a gr
 
 
 class LexicalIndex:
-    """Exact search by shared character 3-grams; open it with `LexicalIndex.open`."""
+    """Exact search by shared character 3-grams, in the files that `build` wrote.
+
+    folder (Path): The index. base (LexicalIndex | None): As of `build`.
+    """
 
     def __init__(self, folder: Path, *, base: "LexicalIndex | None" = None) -> None:
         self.grams, self._indptr, self._names = (
@@ -44,15 +47,6 @@ class LexicalIndex:
             self._lengths[self._names] = np.repeat(self.idf, counts) / weights
         else:
             self._lengths = _mapped(folder / _LENGTHS)
-
-    @classmethod
-    def open(cls, folder: Path, *, base: "LexicalIndex | None" = None) -> "LexicalIndex":
-        """Map an index.
-
-        folder (Path): The index.
-        base (LexicalIndex | None): As of `build`.
-        """
-        return cls(folder, base=base)
 
     @staticmethod
     def build(folder: Path, names: pa.Array, *, base: "LexicalIndex | None" = None) -> None:

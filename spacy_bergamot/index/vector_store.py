@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.encoder.text_encoder import EncodesAliases
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.errors import BergamotError, Errors, check_choice
 from spacy_bergamot.storage.files import NOT_OURS, atomic_file, sha256, write_text
 from spacy_bergamot.storage.preflight import announce
 
@@ -105,9 +105,7 @@ def plan_of(
     dtype (str): Of the vectors on disk, "float32" or "float16".
     RAISES (BergamotError): B014 for an unknown dtype.
     """
-    if dtype not in DTYPES:
-        choices = ", ".join(DTYPES)
-        raise BergamotError(Errors.B014, what="type of vectors", value=dtype, choices=choices)
+    check_choice("type of vectors", dtype, DTYPES)
     digest = hashlib.sha256()
     for start in range(0, len(strings), SHARD):
         digest.update("\n".join(strings[start : start + SHARD].to_pylist()).encode())
@@ -137,6 +135,8 @@ def fill(
     RETURNS (int): Shards that were found whole.
     RAISES (BergamotError): B040 if the folder holds other vectors.
     """
+    from tqdm import tqdm
+
     _claim(folder, plan)
     own = range(rank, plan.shards, processes)
     missing = [number for number in own if not is_whole(folder, plan, number)]
@@ -146,7 +146,9 @@ def fill(
     total = sum(len(plan.rows(number)) for number in missing)
     if total >= plan.shard:
         _announce(folder, strings, encoder, plan, total)
-    with _bar(total, shown=progress) as bar:
+    with tqdm(
+        total=total, unit=" names", desc="Encoding", smoothing=0.1, disable=not progress
+    ) as bar:
         for number in missing:
             rows = plan.rows(number)
             names = strings[rows.start : rows.stop].to_pylist()
@@ -243,9 +245,3 @@ def _save(folder: Path, plan: Plan, number: int, vectors: np.ndarray) -> None:
         np.save(stream, vectors)
     facts: dict[str, Any] = {"plan": plan.id, "sha256": sha256(path)}
     write_text(path.with_suffix(".json"), json.dumps(facts) + "\n")
-
-
-def _bar(total: int, *, shown: bool) -> Any:
-    from tqdm import tqdm
-
-    return tqdm(total=total, unit=" names", desc="Encoding", smoothing=0.1, disable=not shown)

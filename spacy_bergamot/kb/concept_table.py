@@ -5,9 +5,11 @@ A concept table is a folder of Arrow IPC files, one record batch each, of the ta
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,14 +146,8 @@ class ConceptTable:
     def _find(self, concept_id: str) -> int | None:
         """Return the row of an id as it is written, by binary search."""
         ids = self.column("concepts", "concept_id")
-        low, high = 0, len(ids)
-        while low < high:
-            middle = (low + high) // 2
-            if ids[middle].as_py() < concept_id:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < len(ids) and ids[low].as_py() == concept_id else None
+        row = bisect_left(ids, concept_id, key=methodcaller("as_py"))
+        return row if row < len(ids) and ids[row].as_py() == concept_id else None
 
     def row(self, concept_id: str) -> int:
         """Return the row of a concept id.

@@ -15,46 +15,26 @@ from typing import Any
 
 import pyarrow as pa
 
+_ROW, _TEXT = pa.int32(), pa.large_string()
+_LABEL = pa.dictionary(pa.int16(), pa.string())  # of few distinct values
+
+
+def filled(**types: pa.DataType) -> list[pa.Field]:
+    """Return columns that have a value in every row.
+
+    types (pa.DataType): Their types by name.
+    """
+    return [pa.field(name, kind, nullable=False) for name, kind in types.items()]
+
+
 SCHEMAS = {
-    "concepts": pa.schema(
-        [
-            pa.field("concept_id", pa.large_string(), nullable=False),
-            pa.field("name", pa.large_string(), nullable=False),
-            pa.field("definition", pa.large_string()),
-        ]
-    ),
+    "concepts": pa.schema([*filled(concept_id=_TEXT, name=_TEXT), pa.field("definition", _TEXT)]),
     "aliases": pa.schema(
-        [
-            pa.field("concept", pa.int32(), nullable=False),
-            pa.field("alias", pa.large_string(), nullable=False),
-            pa.field("language", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("source", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("term_type", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-        ]
+        filled(concept=_ROW, alias=_TEXT, language=_LABEL, source=_LABEL, term_type=_LABEL)
     ),
-    "types": pa.schema(
-        [
-            pa.field("concept", pa.int32(), nullable=False),
-            pa.field("type", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("group", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-        ]
-    ),
-    "codes": pa.schema(
-        [
-            pa.field("concept", pa.int32(), nullable=False),
-            pa.field("source", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("code", pa.large_string(), nullable=False),
-        ]
-    ),
-    "relations": pa.schema(
-        [
-            pa.field("head", pa.int32(), nullable=False),
-            pa.field("rel", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("rela", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-            pa.field("tail", pa.int32(), nullable=False),
-            pa.field("source", pa.dictionary(pa.int16(), pa.string()), nullable=False),
-        ]
-    ),
+    "types": pa.schema(filled(concept=_ROW, type=_LABEL, group=_LABEL)),
+    "codes": pa.schema(filled(concept=_ROW, source=_LABEL, code=_TEXT)),
+    "relations": pa.schema(filled(head=_ROW, rel=_LABEL, rela=_LABEL, tail=_ROW, source=_LABEL)),
 }
 
 

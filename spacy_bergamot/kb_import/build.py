@@ -52,11 +52,7 @@ def make_concept_table(
     with Scratch(output.parent, prefix=".kb") as folder:
         import_ontologies(sources, folder / "META")
         return build_concept_table(
-            folder / "META",
-            output,
-            filters=filters,
-            add_inverses=add_inverses,
-            is_imported=True,
+            folder / "META", output, filters=filters, add_inverses=add_inverses, is_imported=True
         )
 
 

@@ -68,6 +68,7 @@ def build_concept_table(
     names = names.select(pl.all().exclude("CUI"), concept=find(names["CUI"]))
     with timed("Sorting the names"):
         codes = _arrow(_codes(names), "codes")
+        types = types.with_columns(concept=find(types["CUI"])).filter(pl.col("concept") >= 0)
         order = ("concept", "preference", "STR", "LAT", "SAB", "TTY")
         names = names.select(order).sort(order)
         tables = {
@@ -75,7 +76,7 @@ def build_concept_table(
                 _concepts(concepts, names, release.get("MRDEF"), filters), "concepts"
             ),
             "aliases": _arrow(_aliases(names), "aliases"),
-            "types": _arrow(_types(types.with_columns(concept=find(types["CUI"]))), "types"),
+            "types": _arrow(types.sort("concept", pl.col("type").cast(pl.String)), "types"),
             "codes": codes,
         }
         del names
@@ -127,10 +128,6 @@ def _wanted(types: pl.DataFrame, filters: Filters, path: Path) -> pl.DataFrame:
         pl.col("type").cast(pl.String).is_in(filters.semantic_types)
         | pl.col("group").cast(pl.String).is_in(filters.semantic_groups)
     )
-
-
-def _types(types: pl.DataFrame) -> pl.DataFrame:
-    return types.filter(pl.col("concept") >= 0).sort("concept", pl.col("type").cast(pl.String))
 
 
 def _codes(names: pl.DataFrame) -> pl.DataFrame:

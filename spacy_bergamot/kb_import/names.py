@@ -25,10 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 def read_names(
-    conso: RrfTable,
-    rank: RrfTable | None,
-    filters: Filters,
-    dropped: Counter[str],
+    conso: RrfTable, rank: RrfTable | None, filters: Filters, dropped: Counter[str]
 ) -> pl.DataFrame:
     """Return the rows that no filter drops, in their order.
 

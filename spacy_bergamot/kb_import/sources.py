@@ -76,8 +76,7 @@ def read_terms(path: Path) -> dict[str, dict[str, str]]:
             names = [name.lower().lstrip("\ufeff") for name in fields]
             columns = [_SPELLED.get(name, name) for name in names]
             if "source" not in columns:
-                said = ", ".join(fields)
-                raise BergamotError(Errors.T128, path=path, column="SAB", columns=said)
+                raise BergamotError(Errors.T128, path=path, column="SAB", columns=", ".join(fields))
             continue
         row = {key: value for key, value in zip(columns, fields, strict=False) if value}
         if "source" in row:

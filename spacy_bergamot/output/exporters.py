@@ -58,12 +58,7 @@ def to_dict(
     return found
 
 
-def to_brat(
-    doc: Doc,
-    *,
-    spans_key: str | None = None,
-    knowledge_base: str | None = None,
-) -> str:
+def to_brat(doc: Doc, *, spans_key: str | None = None, knowledge_base: str | None = None) -> str:
     """Return an .ann file: text-bound annotations, their attributes, normalisations of links.
 
     An entity over several lines is written as fragments, as BRAT wants it.

@@ -11,12 +11,12 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import Version
 
 from spacy_bergamot.errors import BergamotError, Errors, importing
-from spacy_bergamot.languages import LANGUAGES
+from spacy_bergamot.languages import LANGUAGES, iso
 from spacy_bergamot.pipeline.pipeline_files import changed_files, list_files
 from spacy_bergamot.storage.files import MANIFEST, atomic_folder
 
 _LICENCES = {"mit", "apache-2.0", "cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-4.0"}
-_SHORT = {code: short for short, code in reversed(LANGUAGES.items())}
+_SHORT = {code: iso(code) for code in LANGUAGES.values()}
 
 
 def write_repository(package: Path, repo: str, output: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Answers of the pipeline to what is asked, whatever protocol it came by."""
 
 from collections.abc import AsyncIterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from spacy_bergamot.languages import lat
@@ -90,7 +91,8 @@ def linked(
     front.admit()
 
     async def answered() -> AsyncIterator[tuple[str | int | None, Any]]:
-        for given, run in _runs(documents):
+        for given, together in groupby(documents, _has_mentions):
+            run: list[Any] = list(together)
             if given is None:
                 for refused in run:
                     yield None, refused
@@ -132,15 +134,9 @@ def wrong_document(document: bodies.Document, front: Front, field: str) -> list[
     return wrong
 
 
-def _runs(documents: Sequence[Any]) -> list[tuple[bool | None, list[Any]]]:
-    """Cut documents into runs with given mentions (True), without (False), and refused (None)."""
-    runs: list[tuple[bool | None, list[Any]]] = []
-    for one in documents:
-        given = None if isinstance(one, Refused) else one.mentions is not None
-        if not runs or runs[-1][0] is not given:
-            runs.append((given, []))
-        runs[-1][1].append(one)
-    return runs
+def _has_mentions(document: Any) -> bool | None:
+    """Tell whether a document's mentions are given; None of one that is refused."""
+    return None if isinstance(document, Refused) else document.mentions is not None
 
 
 def _asked(document: bodies.Document, options: bodies.LinkOptions) -> Asked:

@@ -122,10 +122,7 @@ def _described(name: str, tool: Tool) -> McpTool:
         input_schema=tool.takes.model_json_schema(),
         output_schema=tool.gives.model_json_schema(),
         annotations=ToolAnnotations(
-            read_only_hint=True,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=False,
+            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),
     )
 

@@ -110,8 +110,7 @@ async def _results(contents: list[_Content], front: Front) -> list[dict[str, Any
     results = []
     for content, document in zip(contents, found, strict=True):
         if "error" in document:
-            failed = {"success": False, "errors": [document["error"]], "timestamp": now}
-            results.append(failed)
+            results.append({"success": False, "errors": [document["error"]], "timestamp": now})
             continue
         linked = [entity for entity in document["ents"] if not is_nil(entity)]
         mentions = {str(n): _mention(n, entity, front) for n, entity in enumerate(linked)}

@@ -15,8 +15,7 @@ from spacy_bergamot.serve.refusals import Refused, wrong_fields
 
 
 async def _front(request: Request) -> Front:
-    front: Front = request.app.state.front
-    return front
+    return request.app.state.front
 
 
 Served = Annotated[Front, Depends(_front)]
@@ -73,8 +72,7 @@ async def link_lines(
     if wrong := front.vocabulary.wrong_language(options.language, "language"):
         raise Refused.of(*wrong)
     lines = (line for line in (await request.body()).splitlines() if line.strip())
-    documents = [_of_line(line, front) for line in lines]
-    found = answers.linked(documents, options, front)
+    found = answers.linked([_of_line(line, front) for line in lines], options, front)
 
     async def written() -> AsyncIterator[str]:
         async for document_id, answer in found:

@@ -130,8 +130,7 @@ class Service:
         return doc
 
     def _answer(self, doc: Doc, key: str | None, kind: Kind) -> dict[str, Any]:
-        kb = self.vocabulary.kb
-        found = to_dict(doc, spans_key=key, candidates=kind.candidates, kb=kb)
+        found = to_dict(doc, spans_key=key, candidates=kind.candidates, kb=self.vocabulary.kb)
         for entity in found["ents"] if kind.candidates else ():
             entity["candidates"] = entity.get("candidates", [])[: kind.wish.k]
             self._name(entity["candidates"])

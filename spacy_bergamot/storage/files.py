@@ -46,7 +46,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     RAISES (BergamotError): B007 if the disk is full or refuses.
     """
     path = Path(path)
-    temporary = _temporary_name(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{_HERE}")
     try:
         with explained_write_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -169,10 +169,6 @@ def lock_folder(folder: Path) -> int | None:
     return handle
 
 
-def _temporary_name(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}{_HERE}")
-
-
 def _remove_abandoned_files(path: Path) -> None:
     """Remove the temporary files beside `path` of processes of this machine that are no more."""
     for file in path.parent.glob(f".{glob.escape(path.name)}.*{glob.escape(_HERE)}"):
@@ -196,17 +192,11 @@ def _give_usual_modes(folder: Path) -> None:
 
     safetensors writes for the owner alone, and copies keep the modes that they had elsewhere.
     """
-    mask = _umask()
+    mask = os.umask(0o077)  # which can only be read by setting it
+    os.umask(mask)
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():
             os.chmod(path, (0o777 if path.is_dir() else 0o666) & ~mask)
-
-
-def _umask() -> int:
-    """Return the umask, which can only be read by setting it."""
-    now = os.umask(0o077)
-    os.umask(now)
-    return now
 
 
 def _sync(path: Path) -> None:

@@ -60,12 +60,7 @@ def listed(folder: Path) -> list[str]:
 
 
 def read_manifest(
-    folder: Path,
-    *,
-    kind: str,
-    version: int,
-    fields: Fields | None = None,
-    checksums: bool = True,
+    folder: Path, *, kind: str, version: int, fields: Fields | None = None, checksums: bool = True
 ) -> dict[str, Any]:
     """Read and check a manifest: its form, its kind, its version, and every file that it lists.
 

@@ -56,11 +56,8 @@ def ablation_cli(
     sets = [(name, Path(path)) for name, path in map(named, [queries, *(more or [])])]
     summary = evaluate_runs(runs, dictionary, sets, output, names=names, precision=precision)
     text = render(summary)
-    for name, content in {
-        "summary.json": json.dumps(summary, indent=1),
-        "summary.md": text,
-    }.items():
-        write_text(output / name, content + "\n")
+    write_text(output / "summary.json", json.dumps(summary, indent=1) + "\n")
+    write_text(output / "summary.md", text + "\n")
     typer.echo(text)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from training.ablation.published import render_beside_published
 from training.ablation.runs import TrainingRun
 from training.ablation.variants import BEFORE, FULL
-from training.evaluate.metrics import documents_of, gold_ranks
+from training.evaluate.metrics import documents_of, gold_ranks, group_masks
 from training.evaluate.results import Results
 from training.evaluate.statistics import bootstrap_interval, wilcoxon
 
@@ -28,7 +28,6 @@ def summarize(results: Results, runs: Sequence[TrainingRun]) -> dict[str, Any]:
     ranks = {name: gold_ranks(queries, ranked, results.choices.golds)
              for name, ranked in systems.items()}  # fmt: skip
     owner = next(iter(ranks.values())).owner
-    groups = np.array([queries[row].group for row in owner.tolist()], dtype=object)
     hits = {
         name: {k: np.asarray(found.concept < k, dtype=float) for k in KS}
         for name, found in ranks.items()
@@ -39,8 +38,7 @@ def summarize(results: Results, runs: Sequence[TrainingRun]) -> dict[str, Any]:
         if run.variant == FULL:
             by_variant.setdefault(BEFORE, []).append(hits[system_name(run, before=True)])
     documents = documents_of(queries, owner)
-    masks = {group: groups == group for group in sorted(set(groups))}
-    masks[MICRO] = np.ones(len(groups), dtype=bool)
+    masks = group_masks(queries, owner)
     return {
         "mentions": {group: int(mask.sum()) for group, mask in masks.items()},
         "seeds": len({run.seed for run in runs}),

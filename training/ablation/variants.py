@@ -6,7 +6,7 @@ from typing import Any
 
 from confection import Config
 
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 
 FULL, BEFORE = "all", "before"
 """The config as it stands, and the language model before training."""
@@ -51,9 +51,7 @@ VARIANTS: dict[str, Callable[[Config], None]] = {
 
 def variant(config: Config, name: str) -> Config:
     """Return a copy of a config as a variant. RAISES (BergamotError): B014 for an unknown name."""
-    if name not in VARIANTS:
-        choices = ", ".join(VARIANTS)
-        raise BergamotError(Errors.B014, what="variant", value=name, choices=choices)
+    check_choice("variant", name, VARIANTS)
     changed = config.copy()
     VARIANTS[name](changed)
     return changed

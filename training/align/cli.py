@@ -26,8 +26,7 @@ def align_cli(
         Path | None, typer.Option(help="SSSOM table of all pairs, to print how many were found")
     ] = None,
     lm: Annotated[
-        str,
-        typer.Option(help="Language model, as `index` takes it; a pipeline RIGHT has its own"),
+        str, typer.Option(help="Language model, as `index` takes it; a pipeline RIGHT has its own")
     ] = MULTILINGUAL,
     k: Annotated[
         int, typer.Option(min=1, help="Concepts found for a name, or by OntoEA for a concept")

@@ -100,10 +100,7 @@ def one_to_one(pairs: Pairs, confidence: Confidence) -> np.ndarray:
     # of equal ones the earlier pair is to be taken, whatever the platform.
     alone = np.arange(len(lefts))
     costs = np.concatenate([2.0 - gain[open_pairs], np.full(len(lefts), 2.0 + 1e-9)])
-    places = (
-        np.concatenate([rows, alone]),
-        np.concatenate([columns, len(rights) + alone]),
-    )
+    places = (np.concatenate([rows, alone]), np.concatenate([columns, len(rights) + alone]))
     graph = csr_matrix((costs, places), shape=(len(lefts), len(rights) + len(lefts)))
     chosen_rows, chosen_columns = min_weight_full_bipartite_matching(graph)
     chosen = dict(zip(chosen_rows.tolist(), chosen_columns.tolist(), strict=True))

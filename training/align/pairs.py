@@ -10,7 +10,7 @@ import numpy as np
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.linking.candidates import Candidate, CandidateGenerator
 from training.align.names import Folded, Names
-from training.align.sides import Side, groups_of
+from training.align.sides import Side, conflict, groups_of
 
 FEATURES = (
     "exact", "folded", "preferred", "unique", "lexical", "dense", "score", "margin", "back",
@@ -72,7 +72,7 @@ def find_pairs(left: ConceptTable, right: Side, *, k: int, progress: bool = Fals
     conflicting = 0
     for row, found in _found(mine, theirs, right, k=k, progress=progress):
         for other, features in sorted(found.items()):
-            if groups[row] and others[other] and not groups[row] & others[other]:
+            if conflict(groups[row], others[other]):
                 conflicting += 1
                 continue
             lefts.append(row)

@@ -10,15 +10,9 @@ from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.kb.concept_table import PREFIXED_ID, ConceptTable
 from spacy_bergamot.kb_import.ontology.records import accession_of
+from spacy_bergamot.linking import generators
 from spacy_bergamot.linking.candidates import CandidateGenerator
 from spacy_bergamot.linking.filters import CandidateFilter
-from spacy_bergamot.linking.generators import (
-    DenseGenerator,
-    EnsembleGenerator,
-    ExactGenerator,
-    Generator,
-    LexicalGenerator,
-)
 from spacy_bergamot.pipeline.build import lm_folder
 from spacy_bergamot.pipeline.loaders import language_model
 from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
@@ -45,7 +39,7 @@ def open_side(path: Path, scratch: Path, *, device: str = "cpu") -> Side:
     path (Path): One of these; of a pipeline a folder or the name of an installed package.
     scratch (Path): Where a concept table is made. device (str): Of a pipeline's language model.
     """
-    if not _is_pipeline(path):
+    if not ((path / "config.cfg").is_file() or (not path.exists() and is_package(str(path)))):
         return Side(ConceptTable.open(concept_table_of(path, scratch)))
     parts = linker_of(load_pipeline(str(path), device=device))[0].parts
     return Side(parts.index.table, _generator(parts.encoder, parts.index))
@@ -108,8 +102,7 @@ def curie(concept_id: str) -> str:
     """Return a concept id as SSSOM has it; one without a prefix stays, unless it is a CUI."""
     if PREFIXED_ID.fullmatch(concept_id):
         return concept_id.replace("_", ":", 1)
-    known = accession_of(_CUI + concept_id)
-    return known or concept_id
+    return accession_of(_CUI + concept_id) or concept_id
 
 
 def rows_of_ids(table: ConceptTable, ids: list[str]) -> dict[str, int]:
@@ -128,20 +121,21 @@ def rows_of_ids(table: ConceptTable, ids: list[str]) -> dict[str, int]:
     return found | {missing[code]: row for row, code in single.iter_rows()}
 
 
-def _is_pipeline(path: Path) -> bool:
-    return (path / "config.cfg").is_file() or (not path.exists() and is_package(str(path)))
-
-
 def _generator(encoder: TextEncoder, index: AliasIndex) -> CandidateGenerator:
-    parts: dict[str, Generator] = {
-        "exact": ExactGenerator(),
-        "lexical": LexicalGenerator(),
-        "dense": DenseGenerator(),
+    parts: dict[str, generators.Generator] = {
+        "exact": generators.ExactGenerator(),
+        "lexical": generators.LexicalGenerator(),
+        "dense": generators.DenseGenerator(),
     }
-    mix = EnsembleGenerator(
+    mix = generators.EnsembleGenerator(
         parts, {"lexical": 0.1, "dense": 0.9}, combine="rescored", stop_at_exact=False
     )
     return CandidateGenerator(encoder, index, CandidateFilter(), generator=mix)
+
+
+def conflict(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether two concepts have semantic groups, and none in common."""
+    return bool(one and other) and one.isdisjoint(other)
 
 
 def groups_of(table: ConceptTable) -> list[frozenset[str]]:

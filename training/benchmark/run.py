@@ -20,7 +20,7 @@ from training.benchmark.corpora import part_path, read_part, without_composites
 from training.benchmark.ranking import link_scores, queries_of, ranked_of, reranked
 from training.benchmark.steps import Steps
 from training.corpora.schema import Corpus
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 from training.evaluate.metrics import COUNTING, GOLDS
 from training.evaluate.results import Choices, Results, write
 from training.rerank.ask import ask
@@ -54,13 +54,11 @@ class _Benchmark:
         self.k = int(config["linker"]["k"])
         self.golds = config["evaluate"]["golds"]
         counted = [name for name in GOLDS if name != "annotated"]  # candidates do not say that
-        if self.golds not in counted:
-            choices = ", ".join(counted)
-            raise BergamotError(Errors.B014, what=COUNTING, value=self.golds, choices=choices)
+        check_choice(COUNTING, self.golds, counted)
 
     def run(self) -> dict[str, Any]:
-        corpus = self.config["corpus"]
-        for part in ["test", *(["train"] if self._trains() else [])]:
+        corpus, rerank = self.config["corpus"], self.config["rerank"]
+        for part in ["test"] + ["train"] * bool(rerank["train"] and not rerank["folder"]):
             part_path(corpus, self.root, part)  # before hours of work
         concepts, pipeline = self._pipeline()
         test = self._corpus("test", concepts)
@@ -70,7 +68,7 @@ class _Benchmark:
             pipeline=pipeline, test=test, k=self.k,
         )  # fmt: skip
         systems = {CANDIDATES: pipeline}
-        if self._reranks():
+        if rerank["train"] or rerank["folder"]:
             systems[RERANKED] = self._reranker(pipeline, concepts)
         results = self.steps.run(
             "results",
@@ -79,12 +77,6 @@ class _Benchmark:
         )  # fmt: skip
         figures = Results.open(results).figures()
         return {"links": figures.pop("links"), "figures": figures, "done": self.steps.done}
-
-    def _trains(self) -> bool:
-        return bool(self.config["rerank"]["train"] and not self.config["rerank"]["folder"])
-
-    def _reranks(self) -> bool:
-        return bool(self.config["rerank"]["train"] or self.config["rerank"]["folder"])
 
     def _pipeline(self) -> tuple[Path, Path]:
         """Return the concept table and the pipeline, made of knowledge base and language model."""
@@ -121,8 +113,7 @@ class _Benchmark:
         made: Any = nlp.add_pipe("bergamot_linker", config=linker)
         encoder = language_model(str(lm), index["pooling"], prefix=index["prefix"])
         of_index = {key: value for key, value in index.items() if key not in ("pooling", "prefix")}
-        vectors = str(self.steps.folder / "vectors")
-        built = alias_index(str(concepts), vectors=vectors, **of_index)
+        built = alias_index(str(concepts), vectors=str(self.steps.folder / "vectors"), **of_index)
         made.initialize(lambda: [], nlp=nlp, encoder=encoder, index=built)
         nlp.to_disk(path)
 

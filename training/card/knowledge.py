@@ -38,8 +38,7 @@ def knowledge_facts(parts: "LinkerParts", release: list[dict[str, str]]) -> dict
 
 def _counts(column: pa.Array) -> dict[str, int]:
     """Return how often each value comes, the commonest first."""
-    rows = pc.value_counts(column).to_pylist()
-    found = {str(row["values"]): row["counts"] for row in rows}
+    found = {str(row["values"]): row["counts"] for row in pc.value_counts(column).to_pylist()}
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 CONFIG, HISTORY = "config.cfg", "history.json"
 E5 = "multilingual-e5-small (Wang et al. 2024)"
 
-_BASES = {
-    "scratch.v1": "none: made and trained from scratch",
-    "multilingual_e5.v1": E5,
-}
+_BASES = {"scratch.v1": "none: made and trained from scratch", "multilingual_e5.v1": E5}
 _LICENCES = {"multilingual_e5.v1": "MIT"}
 """Of base language models whose licence is public; it holds for what is trained from them."""
 
@@ -64,8 +61,7 @@ def training_facts(lm: Path, *, expected: str, pipeline: Path) -> dict[str, Any]
     RAISES (BergamotError): T502 if it is another model, B002 for a broken history.
     """
     if fingerprint(lm) != expected:
-        what = "language model"
-        raise BergamotError(Errors.T502, path=lm, what=what, pipeline=pipeline)
+        raise BergamotError(Errors.T502, path=lm, what="language model", pipeline=pipeline)
     return _of_config(lm.parent / CONFIG) | _of_history(lm.parent / HISTORY)
 
 

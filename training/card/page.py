@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spacy_bergamot.languages import LANGUAGES
+from spacy_bergamot.languages import LANGUAGES, iso
 from spacy_bergamot.output.pages import templates
 from training.evaluate.report.blocks import PACKAGE, Block, Heading, Table, Text
 
@@ -13,7 +13,7 @@ LICENCES_MARK = "Sources of the names in this pipeline"
 _TEMPLATES = templates("training.card", PACKAGE)
 _ALL = {"micro": "all mentions", "macro": "mean of the groups"}
 _NOTHING = "not said"
-_SHORT = {short: code for code, short in reversed(LANGUAGES.items())}
+_SHORT = {code: iso(code) for code in LANGUAGES.values()}
 
 Facts = Mapping[str, Any]
 

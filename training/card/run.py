@@ -56,16 +56,19 @@ def make_card(
         T504 for a name or version that spaCy refuses, B046 if spaCy cannot load it, B101 for a
         README.md or LICENSES_SOURCES of another hand.
     """
+    from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
+
     meta = read_meta(pipeline)
     for file, mark in ((README, MARK), (LICENCES, LICENCES_MARK)):
-        _check_free(pipeline / file, mark)
-    nlp, linker = _open(pipeline)
+        path = pipeline / file
+        if path.is_file() and not path.read_text("utf8", "replace").startswith(mark):
+            raise BergamotError(Errors.B101, path=path, reason=NOT_OURS)
+    nlp = load_pipeline(str(pipeline))
+    linker, _ = linker_of(nlp)
     facts = gather(pipeline, nlp, linker, figures=_there(figures), kb=_there(kb), lm=_there(lm))
     facts["speed"] = speed_facts(nlp, linker) if speed else {}
-    factories = nlp.pipe_factories.values()
-    completed = complete(
-        meta, facts, name=name, version=version, factories=factories, path=pipeline
-    )
+    made_by = nlp.pipe_factories.values()
+    completed = complete(meta, facts, name=name, version=version, factories=made_by, path=pipeline)
     write_text(pipeline / README, readme(completed, facts))
     write_text(pipeline / LICENCES, licences(facts))
     write_text(pipeline / META, json.dumps(completed, ensure_ascii=False, indent=2) + "\n")
@@ -122,13 +125,6 @@ def read_meta(pipeline: Path) -> dict[str, Any]:
     except ValueError as error:
         reason = str(error)
     raise BergamotError(Errors.T501, path=pipeline, missing=f"a readable {META}, {reason},")
-
-
-def _open(pipeline: Path) -> tuple["Language", "BergamotLinker"]:
-    from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
-
-    nlp = load_pipeline(str(pipeline))
-    return nlp, linker_of(nlp)[0]
 
 
 def _there(path: Path | None) -> Path | None:
@@ -191,9 +187,3 @@ def _sizes(pipeline: Path, parts: "LinkerParts") -> dict[str, int]:
 def _size(path: Path) -> int:
     files = [path, *path.rglob("*")]
     return sum(file.stat().st_size for file in files if file.is_file())
-
-
-def _check_free(path: Path, mark: str) -> None:
-    """Raise B101 if there is a file that no card wrote."""
-    if path.is_file() and not path.read_text(encoding="utf8", errors="replace").startswith(mark):
-        raise BergamotError(Errors.B101, path=path, reason=NOT_OURS)

@@ -130,12 +130,13 @@ def _about(base: str, entries: list[Mapping[str, str]], *, of_umls: bool) -> dic
 
     known = KNOWN.get(SPELLED.get(base, base))
     names = [e["name"] for e in entries if e.get("name", base) not in ("", base)]
+    licences = (licence_name(part) for part in all_of("licence").split(", ") if part)
     facts = {
         "source": base,
         "name": names[0] if names else (known.name if known else base),
         "author": known.author if known else "",
         "version": all_of("version"),
-        "licence": _licences(all_of("licence")),
+        "licence": ", ".join(dict.fromkeys(licences)),
         "address": all_of("address") or (known.address if known else ""),
         "by": "release",
     }
@@ -148,10 +149,6 @@ def _about(base: str, entries: list[Mapping[str, str]], *, of_umls: bool) -> dic
     if known and known.thanks:
         facts["thanks"] = known.thanks.format(version=facts["version"] or "not known")
     return facts
-
-
-def _licences(text: str) -> str:
-    return ", ".join(dict.fromkeys(licence_name(part) for part in text.split(", ") if part))
 
 
 def licence_name(text: str) -> str:

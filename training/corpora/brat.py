@@ -13,7 +13,7 @@ from training.corpora.builder import CorpusBuilder
 from training.corpora.text import language_of, numbered, read_text
 
 _CUI = re.compile(r"\bC\d{7}\b")
-_OFFSETS = re.compile(r"\d+ \d+(;\d+ \d+)*")
+OFFSETS = re.compile(r"\d+ \d+(;\d+ \d+)*")
 _GROUP = re.compile(r"""["']([A-Z]{4})["']\s*$""")
 _BARE, _CODED = "-ner", "-norm"
 
@@ -56,7 +56,7 @@ def _read_annotations(path: Path, document: str, builder: CorpusBuilder) -> None
         kind, middle = line[0], fields[1] if len(fields) > 1 else ""
         if kind == "T":
             label, _, offsets = middle.partition(" ")
-            if len(fields) < 3 or not _OFFSETS.fullmatch(offsets):
+            if len(fields) < 3 or not OFFSETS.fullmatch(offsets):
                 builder.skip("malformed line", place)
                 continue
             mentions[fields[0]] = (label, fields[2], parse_spans(offsets), place)

@@ -48,8 +48,7 @@ def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
                 document = f"{path.name.partition('.')[0]}-{number}"
                 builder.document(document, text, language=lat(language), place=place)
                 for mark in marks:
-                    spans = [mark[:2]]
-                    builder.mention(document, None, mark.concepts, place=place, spans=spans)
+                    builder.mention(document, None, mark.concepts, place=place, spans=[mark[:2]])
 
 
 def unmarked(marked: str) -> tuple[str, list[Mark]]:

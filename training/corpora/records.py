@@ -37,8 +37,7 @@ def _parsed(path: Path, text: str, line: int) -> Any:
 
 def _object(path: Path, line: int, record: Any) -> dict[str, Any]:
     if not isinstance(record, dict):
-        said = f"no JSON object: {record}"
-        raise BergamotError(Errors.B057, path=path, line=line, reason=said)
+        raise BergamotError(Errors.B057, path=path, line=line, reason=f"no JSON object: {record}")
     return record
 
 

@@ -19,7 +19,7 @@ from training.corpora import (
 from training.corpora.builder import CorpusBuilder
 from training.corpora.schema import Corpus
 from training.corpora.text import head
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 
 _SHOWN = 5
 
@@ -68,9 +68,8 @@ def read_corpus(path: Path | str, form: str | None = None, language: str = "") -
         broken file.
     """
     path = Path(path)
-    if form is not None and form not in FORMS:
-        choices = ", ".join(FORMS)
-        raise BergamotError(Errors.B014, what="form of corpus", value=form, choices=choices)
+    if form is not None:
+        check_choice("form of corpus", form, FORMS)
     if not path.exists():
         raise BergamotError(Errors.T102, path=path, reason="it does not exist")
     form, files = _chosen(path, form)

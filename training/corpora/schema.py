@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from spacy_bergamot.kb.schemas import filled
 from spacy_bergamot.storage.arrow_files import read_arrow, write_arrow
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
@@ -19,27 +20,14 @@ VERSION = 1
 _FIELDS = {"name": str, "skipped": dict, "facts": dict}
 CONTEXT = 200  # characters on either side of a mention
 
-DOCUMENTS = pa.schema(
-    [
-        pa.field("document", pa.large_string(), nullable=False),
-        pa.field("language", pa.string(), nullable=False),
-        pa.field("text", pa.large_string(), nullable=False),
-    ]
-)
+_TEXT, _OFFSETS = pa.large_string(), pa.list_(pa.int32())
+DOCUMENTS = pa.schema(filled(document=_TEXT, language=pa.string(), text=_TEXT))
 MENTIONS = pa.schema(
-    [
-        pa.field("id", pa.large_string(), nullable=False),
-        pa.field("document", pa.large_string(), nullable=False),
-        pa.field("language", pa.string(), nullable=False),
-        pa.field("mention", pa.large_string(), nullable=False),
-        pa.field("starts", pa.list_(pa.int32()), nullable=False),
-        pa.field("ends", pa.list_(pa.int32()), nullable=False),
-        pa.field("context", pa.large_string(), nullable=False),
-        pa.field("type", pa.string(), nullable=False),
-        pa.field("concepts", pa.list_(pa.large_string()), nullable=False),
-        pa.field("all_of", pa.bool_(), nullable=False),
-    ]
-)
+    filled(
+        id=_TEXT, document=_TEXT, language=pa.string(), mention=_TEXT, starts=_OFFSETS,
+        ends=_OFFSETS, context=_TEXT, type=pa.string(), concepts=pa.list_(_TEXT), all_of=pa.bool_(),
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

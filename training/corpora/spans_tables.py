@@ -3,15 +3,14 @@
 import re
 from pathlib import Path
 
-from training.corpora.brat import parse_spans
+from training.corpora.brat import OFFSETS, parse_spans
 from training.corpora.builder import CorpusBuilder
 from training.corpora.records import json_records
 from training.corpora.text import head, language_of, numbered, read_text
-from training.corpora.tsv import rows
+from training.corpora.tsv import columns_of, rows
 from training.errors import BergamotError, Errors
 
 _CODIESP = re.compile(r"[^\t\n]+\t(DIAGNOSTICO|PROCEDIMIENTO)\t[^\t\n]*\t[^\t\n]*\t\d")
-_SPANS = re.compile(r"\d+ \d+(;\d+ \d+)*")
 
 
 class Texts:
@@ -31,7 +30,7 @@ class Texts:
     ) -> None:
         """Take a mention at `1 5;8 12` of a document; several ids are right together."""
         language = language_of(Path(document))
-        if not _SPANS.fullmatch(spans):
+        if not OFFSETS.fullmatch(spans):
             return self.builder.skip("malformed line", place)
         if self.paths and document not in self._taken:
             if document not in self.paths:
@@ -74,11 +73,7 @@ def read_codiesp(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
 
 def sniff_distemist(path: Path, head: str) -> bool:
     """Tell whether a file is a table of DisTEMIST and its kin; see `Form`."""
-    return {"filename", "off0", "off1"} <= _columns(head)
-
-
-def _columns(head: str) -> set[str]:
-    return set(head.partition("\n")[0].rstrip("\r").split("\t"))
+    return {"filename", "off0", "off1"} <= columns_of(head)
 
 
 def read_distemist(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
@@ -88,7 +83,7 @@ def read_distemist(files: list[Path], root: Path, builder: CorpusBuilder) -> Non
     out, as their mentions are the same.
     """
     texts = Texts(root, builder)
-    coded = [path for path in files if "code" in _columns(head(path))]
+    coded = [path for path in files if "code" in columns_of(head(path))]
     if coded:
         builder.skip("table without codes beside others", root, len(files) - len(coded))
     for path in coded or files:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from spacy_bergamot.languages import LANGUAGES
 from training.corpora.builder import CorpusBuilder
 from training.corpora.text import numbered
-from training.corpora.tsv import rows
+from training.corpora.tsv import columns_of, rows
 
 _XLBEL = re.compile(r"[^\s|]+(\|[^\s|]+)*\|\|[^|\n]")
 _IDS = re.compile(r"[|+]")
@@ -70,8 +70,7 @@ def read_xlbel(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
 
 def sniff_cometa(path: Path, head: str) -> bool:
     """Tell whether a file is a table of COMETA; see `Form`."""
-    columns = head.partition("\n")[0].rstrip("\r").split("\t")
-    return {"Term", "General SNOMED ID"} <= set(columns)
+    return {"Term", "General SNOMED ID"} <= columns_of(head)
 
 
 def _read_cometa(column: str, files: list[Path], root: Path, builder: CorpusBuilder) -> None:

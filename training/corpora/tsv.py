@@ -10,6 +10,11 @@ from training.corpora.text import read_text
 from training.errors import BergamotError, Errors
 
 
+def columns_of(head: str) -> set[str]:
+    """Return the columns that the beginning of a table names."""
+    return set(head.partition("\n")[0].rstrip("\r").split("\t"))
+
+
 def rows(
     path: Path, needed: Sequence[str], builder: CorpusBuilder
 ) -> Iterator[tuple[str, dict[str, str]]]:

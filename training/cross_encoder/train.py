@@ -25,14 +25,9 @@ from training.cross_encoder.loss import ranking_loss
 from training.cross_encoder.measure import Judged, fit_blend, measure
 from training.cross_encoder.recipe import Recipe
 from training.errors import BergamotError, Errors
-from training.rerank.candidates import Asked, Document
+from training.rerank.candidates import Asked
 from training.rerank.fit import fit, named
-from training.rerank.run import (
-    generators_of,
-    observe,
-    parts_of,
-    tried_strengths,
-)
+from training.rerank.run import generators_of, observe, parts_of, tried_strengths
 from training.tuning import Tuning, autocast, run_id
 
 if TYPE_CHECKING:
@@ -128,7 +123,8 @@ class _Run:
         self.model, self.recipe, self.device = model, recipe, device
         self.facts = asked[0].facts
         whole = asked[0].documents
-        hidden = [of for one in asked[1:] for of in one.documents if _has_hidden(of)]
+        others = (document for one in asked[1:] for document in one.documents)
+        hidden = [of for of in others if any(gold.is_hidden for gold in of.golds)]
         self.documents = [*whole, *hidden]
         self.counts = Counter(asked[0].facts["counts"])
         generators = generators_of(self.documents)
@@ -185,7 +181,3 @@ class _Run:
             for _, lines in self.batches.passes(self.dev, self.recipe.batch_tokens):
                 found += [one.double().cpu().numpy() for one in logits_of(self.model, lines)]
         return Judged(self.dev, found)
-
-
-def _has_hidden(document: Document) -> bool:
-    return any(gold.is_hidden for gold in document.golds)

@@ -163,17 +163,17 @@ def _write(
     owners = Counter(cui for cuis in items.values() for cui in cuis)
     for row in names:
         cuis = items.get(row.get("item", ""), set())
+        cui = next(iter(cuis), "")
         language, text = LANGUAGES.get(row["lang"]), _clean(row.get("name", ""))
-        if len(cuis) != 1 or owners[next(iter(cuis))] != 1:
+        if len(cuis) != 1 or owners[cui] != 1:
             counts["dropped: several CUIs or items"] += 1
         elif language is None or not has_letters(text):
             counts["dropped: no letters"] += 1
-        elif concepts is not None and next(iter(cuis)) not in concepts:
+        elif concepts is not None and cui not in concepts:
             counts["dropped: concept not in the table"] += 1
-        elif (next(iter(cuis)), language, normalize(text)) in known:
+        elif (cui, language, normalize(text)) in known:
             counts["dropped: known already"] += 1
         else:
-            cui = next(iter(cuis))
             known.add((cui, language, normalize(text)))
             rows.add((cui, language, row["kind"], row["item"], text))
             counts["kept"] += 1

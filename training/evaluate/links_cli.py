@@ -35,8 +35,7 @@ def evaluate_links_cli(
         str, typer.Option(help="Labels (types) of the gold mentions to score")
     ] = "",
     remove_concepts: Annotated[
-        float,
-        typer.Option(help="Share of the gold concepts to hide from a pipeline: what of NIL?"),
+        float, typer.Option(help="Share of the gold concepts to hide from a pipeline: what of NIL?")
     ] = 0.0,
     seed: Annotated[int, typer.Option(help="Of the concepts that are hidden")] = 0,
 ) -> None:
@@ -47,23 +46,17 @@ def evaluate_links_cli(
     hidden from it: NIL's precision, recall and F1, and how precise links are by coverage.
     """
     if remove_concepts:
-        removed = score_removed(predicted, gold, share=remove_concepts, seed=seed)
-        _write(output, removed)
-        typer.echo(render_removed(removed))
-        return
-    scores = score_links(
-        predicted,
-        gold,
-        spans_key=spans_key,
-        labels=comma_separated(labels),
-        gold_labels=comma_separated(gold_labels),
-    )
-    _write(output, scores)
-    typer.echo(render(scores))
-
-
-def _write(output: Path, scores: dict[str, Any]) -> None:
+        scores = score_removed(predicted, gold, share=remove_concepts, seed=seed)
+    else:
+        scores = score_links(
+            predicted,
+            gold,
+            spans_key=spans_key,
+            labels=comma_separated(labels),
+            gold_labels=comma_separated(gold_labels),
+        )
     write_text(output, json.dumps(scores, indent=1) + "\n")
+    typer.echo(render_removed(scores) if remove_concepts else render(scores))
 
 
 def score_links(
@@ -90,8 +83,7 @@ def score_links(
         golds, others = of_labels(golds, gold_labels)
         if not any(document.links for document in golds):
             has = ", ".join(sorted(others)) or "none"
-            wanted = ", ".join(gold_labels)
-            raise BergamotError(Errors.T295, path=gold, labels=wanted, found=has)
+            raise BergamotError(Errors.T295, path=gold, labels=", ".join(gold_labels), found=has)
     if predicted.endswith(".spacy"):
         guesses = read_documents(Path(predicted), spans_key=spans_key)
     else:

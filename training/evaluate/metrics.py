@@ -9,7 +9,7 @@ import numpy as np
 from spacy_bergamot.linking.candidates import CandidateGenerator
 from training.corpora.marks import OPEN
 from training.corpora.schema import GoldMention
-from training.errors import BergamotError, Errors
+from training.errors import check_choice
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.ranking import Ranked, rank
 from training.evaluate.statistics import bootstrap_interval
@@ -47,11 +47,9 @@ def gold_ranks(
         concept on, and so on, so that all of them can be first.
     RAISES (BergamotError): B014 for another word.
     """
-    if golds not in GOLDS:
-        choices = ", ".join(GOLDS)
-        raise BergamotError(Errors.B014, what=COUNTING, value=golds, choices=choices)
+    check_choice(COUNTING, golds, GOLDS)
     entries = []
-    place, taken = _Place(), 0
+    place, taken = None, 0  # of a mention whose place in a document is known
     for number, (query, found) in enumerate(zip(queries, ranked, strict=True)):
         if not query.concepts:
             continue
@@ -61,8 +59,9 @@ def gold_ranks(
             for c in sorted(query.concepts)
         ]
         if golds.startswith("each"):
-            place, before = _Place.of(query), place
-            taken = taken if place == before and place.document else 0
+            own = (query.group, query.document, query.context)
+            place, before = own if query.document and OPEN in query.context else None, place
+            taken = taken if place is not None and place == before else 0
             if golds == "each_shifted":
                 pairs = [(_shifted(c, taken + at), n) for at, (c, n) in enumerate(pairs)]
             taken += len(pairs)
@@ -74,22 +73,16 @@ def gold_ranks(
     return GoldRanks(*np.array(entries, dtype=np.int64).reshape(-1, 3).T)
 
 
-class _Place(NamedTuple):
-    """Where a mention is, as far as it is known."""
-
-    group: str = ""
-    document: str = ""
-    context: str = ""
-
-    @classmethod
-    def of(cls, query: GoldMention) -> "_Place":
-        known = OPEN in query.context
-        return cls(query.group, query.document, query.context) if known else cls()
-
-
 def _shifted(rank: int, by: int) -> int:
     """Return the rank in a list without its first ones."""
     return NEVER if rank == NEVER or rank < by else rank - by
+
+
+def group_masks(queries: Sequence[GoldMention], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return which of some rows of the queries are of each group; of "micro" are all of them."""
+    groups = np.array([queries[row].group for row in rows.tolist()], dtype=object)
+    masks = {group: groups == group for group in sorted(set(groups))}
+    return masks | {"micro": np.ones(len(rows), dtype=bool)}
 
 
 def documents_of(queries: Sequence[GoldMention], rows: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from training.corpora.dictionary import Dictionary
 from training.corpora.schema import GoldMention
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 
 PROTOCOLS = {
     "full": "all mentions",
@@ -28,9 +28,7 @@ def membership(
 
     RAISES (BergamotError): B014 for an unknown protocol, T113 if it needs training queries.
     """
-    if protocol not in PROTOCOLS:
-        choices = ", ".join(PROTOCOLS)
-        raise BergamotError(Errors.B014, what="protocol", value=protocol, choices=choices)
+    check_choice("protocol", protocol, PROTOCOLS)
     if protocol == "full":
         return [True] * len(queries)
     if protocol == "filtered":

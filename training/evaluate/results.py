@@ -6,22 +6,14 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from spacy_bergamot.storage.arrow_files import read_arrow, write_arrow
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from training.corpora.schema import GoldMention
+from training.evaluate import metrics
 from training.evaluate.hierarchy import Hierarchy
-from training.evaluate.metrics import (
-    GoldRanks,
-    documents_of,
-    gold_ranks,
-    index_loss,
-    nil_scores,
-    tabulate,
-)
 from training.evaluate.ranking import Ranked, from_table, to_table
 from training.evaluate.statistics import compare
 from training.evaluate.systems import EXACT_SEARCH
@@ -32,18 +24,11 @@ _FIELDS = {"choices": dict, "systems": list, "facts": dict}
 RECALL_KS = (1, 2, 4, 8, 16, 32, 64)
 _KS = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 
-QUERIES = pa.schema(
-    [
-        ("mention", pa.large_string()),
-        ("concepts", pa.list_(pa.string())),
-        ("group", pa.string()),
-        ("type", pa.string()),
-        ("language", pa.string()),
-        ("document", pa.large_string()),
-        ("context", pa.large_string()),
-        ("all_of", pa.bool_()),
-    ]
-)
+_WORD, _TEXT = pa.string(), pa.large_string()
+QUERIES = pa.schema({
+    "mention": _TEXT, "concepts": pa.list_(_WORD), "group": _WORD, "type": _WORD,
+    "language": _WORD, "document": _TEXT, "context": _TEXT, "all_of": pa.bool_(),
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,7 +71,10 @@ class Results:
         manifest = read_manifest(folder, kind=KIND, version=VERSION, fields=_FIELDS)
         rows = read_arrow(folder / "queries.arrow").to_pylist()
         names = [field.name for field in fields(GoldMention)]
-        queries = [_query({name: row[name] for name in names}) for row in rows]
+        queries = [
+            GoldMention(**{n: row[n] for n in names} | {"concepts": frozenset(row["concepts"])})
+            for row in rows
+        ]
         choices = manifest["choices"]
         choices["protocols"] = tuple(choices["protocols"])
         members = {name: [row[f"protocol {name}"] for row in rows] for name in choices["protocols"]}
@@ -103,10 +91,10 @@ class Results:
         report |= self._protocol(first, hierarchy)
         report["further_protocols"] = {name: self._protocol(name, hierarchy) for name in further}
         report["nil"] = {
-            name: nil_scores(self.queries, ranked) for name, ranked in self.systems.items()
+            name: metrics.nil_scores(self.queries, ranked) for name, ranked in self.systems.items()
         }
         report["index_loss"] = {
-            name: index_loss(self.systems[name + EXACT_SEARCH], ranked)
+            name: metrics.index_loss(self.systems[name + EXACT_SEARCH], ranked)
             for name, ranked in self.systems.items()
             if name + EXACT_SEARCH in self.systems
         }
@@ -123,7 +111,7 @@ class Results:
         choices = self.choices
         ks = tuple(k for k in _KS if k <= choices.k)
         tables = {
-            system: tabulate(
+            system: metrics.tabulate(
                 queries,
                 ranked,
                 ks=ks,
@@ -133,7 +121,9 @@ class Results:
             )
             for system, ranked in systems.items()
         }
-        ranks = {s: gold_ranks(queries, ranked, choices.golds) for s, ranked in systems.items()}
+        ranks = {
+            s: metrics.gold_ranks(queries, ranked, choices.golds) for s, ranked in systems.items()
+        }
         return {
             "mentions": sum(bool(query.concepts) for query in queries),
             "systems": tables,
@@ -182,21 +172,15 @@ def write(
         )
 
 
-def _query(values: dict[str, Any]) -> GoldMention:
-    return GoldMention(**values | {"concepts": frozenset(values["concepts"])})
-
-
 def _comparisons(
-    queries: list[GoldMention], ranks: dict[str, GoldRanks], samples: int
+    queries: list[GoldMention], ranks: dict[str, metrics.GoldRanks], samples: int
 ) -> list[dict[str, Any]]:
     """Compare the first concepts of every two systems, in each group and over all ("micro")."""
     if not ranks:
         return []
     owner = next(iter(ranks.values())).owner
-    groups = np.array([queries[row].group for row in owner.tolist()], dtype=object)
-    masks = {group: groups == group for group in sorted(set(groups))}
-    masks["micro"] = np.ones(len(owner), dtype=bool)
-    documents = documents_of(queries, owner)
+    masks = metrics.group_masks(queries, owner)
+    documents = metrics.documents_of(queries, owner)
     return [
         {
             "group": group,

@@ -10,7 +10,7 @@ from spacy_bergamot.kb.concept_table import ConceptTable
 from training.corpora.dictionary import Dictionary
 from training.corpora.queries import gold_mentions, read_queries, skipped
 from training.corpora.schema import Corpus, GoldMention
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 from training.evaluate.hierarchy import Hierarchy
 from training.evaluate.protocols import membership
 from training.evaluate.results import Choices, Results, write
@@ -72,9 +72,7 @@ def within(
 
     out_of_kb (str): What becomes of those; see `Choices`.
     """
-    if out_of_kb not in OUT_OF_KB:
-        what, choices = "way to treat golds out of the dictionary:", ", ".join(OUT_OF_KB)
-        raise BergamotError(Errors.B014, what=what, value=out_of_kb, choices=choices)
+    check_choice("way to treat golds out of the dictionary:", out_of_kb, OUT_OF_KB)
     kept, outside = [], 0
     for query in queries:
         if not query.concepts or query.concepts & dictionary.concept_ids:

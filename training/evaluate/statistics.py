@@ -13,11 +13,7 @@ class Interval(NamedTuple):
 
 
 def bootstrap_interval(
-    values: np.ndarray,
-    clusters: np.ndarray | None = None,
-    *,
-    samples: int = 1000,
-    seed: int = 0,
+    values: np.ndarray, clusters: np.ndarray | None = None, *, samples: int = 1000, seed: int = 0
 ) -> Interval:
     """Return the 95 % percentile interval of the mean of values (n,) by the cluster bootstrap.
 

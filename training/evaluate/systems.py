@@ -7,14 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.linking import generators
 from spacy_bergamot.linking.candidates import CandidateGenerator
-from spacy_bergamot.linking.generators import (
-    DenseGenerator,
-    EnsembleGenerator,
-    ExactGenerator,
-    Generator,
-    LexicalGenerator,
-)
 from spacy_bergamot.storage.scratch import Scratch
 from training.corpora.dictionary import Dictionary
 from training.corpora.schema import GoldMention
@@ -25,9 +19,9 @@ from training.evaluate.ranking import Ranked, rank
 EXACT_SEARCH = " (exact)"
 ENSEMBLE = " (ensemble)"
 # Recall at many concepts counts here: a baseline shows even what no pipeline would link.
-BASELINES: dict[str, Generator] = {
-    "exact": ExactGenerator(),
-    "lexical": LexicalGenerator(smallest=0.0),
+BASELINES: dict[str, generators.Generator] = {
+    "exact": generators.ExactGenerator(),
+    "lexical": generators.LexicalGenerator(smallest=0.0),
 }
 
 logger = logging.getLogger(__name__)
@@ -84,10 +78,7 @@ def rank_all(
     for name, path in systems.pipelines.items():
         logger.info("Evaluating %s on %d mentions", name, len(queries))
         about: dict[str, Any] = {}
-        yield (
-            name,
-            rank_with_pipeline(path, queries, k, held_out=systems.held_out, noted=about),
-        )
+        yield (name, rank_with_pipeline(path, queries, k, held_out=systems.held_out, noted=about))
         if noted is not None:
             noted[name] = about
 
@@ -108,14 +99,14 @@ def _generators(
             if systems.exact_search:
                 facts["vectors"] = folder / "vectors"  # both engines take them from there
                 with indexed(dictionary, encoder, engine="exact", **facts) as index:
-                    yield f"{name}{EXACT_SEARCH}", over(index, encoder, DenseGenerator())
+                    yield f"{name}{EXACT_SEARCH}", over(index, encoder, generators.DenseGenerator())
             with indexed(dictionary, encoder, engine="nmslib", **facts) as index:
-                yield name, over(index, encoder, DenseGenerator())
+                yield name, over(index, encoder, generators.DenseGenerator())
                 if systems.ensemble:
                     yield f"{name}{ENSEMBLE}", over(index, encoder, packaged())
 
 
-def packaged() -> EnsembleGenerator:
+def packaged() -> generators.EnsembleGenerator:
     """Return the mix of exact match, 3-grams and language model that packaged pipelines have.
 
     The names of a dictionary have no language: it cannot compare them with others of their own.
@@ -124,5 +115,4 @@ def packaged() -> EnsembleGenerator:
 
     from spacy_bergamot.pipeline.factory import MIXED_GENERATOR
 
-    ensemble: EnsembleGenerator = registry.resolve({"mix": MIXED_GENERATOR})["mix"]
-    return ensemble
+    return registry.resolve({"mix": MIXED_GENERATOR})["mix"]

@@ -118,11 +118,7 @@ class _Reader:
     """Batches of windows, anew for every epoch."""
 
     def __init__(
-        self,
-        docs: Sequence[Doc],
-        model: Tagger,
-        recipe: Recipe,
-        concepts: ConceptTable | None,
+        self, docs: Sequence[Doc], model: Tagger, recipe: Recipe, concepts: ConceptTable | None
     ) -> None:
         self.docs, self.model, self.recipe = docs, model, recipe
         self.nlp = spacy.blank("xx")

@@ -15,7 +15,7 @@ from spacy_bergamot.languages import lat
 from spacy_bergamot.storage.preflight import announce
 from spacy_bergamot.text import comma_separated
 from training.configs import check_names, load_config
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 from training.preprocess.evaluation_set import write_evaluation_set, write_validation_set
 from training.preprocess.graded import graded_pairs, require_hierarchy
 from training.preprocess.names import training_names
@@ -57,8 +57,7 @@ def preprocess_cli(
     semantic_types: Annotated[str, typer.Option(help=f"TUI, such as T047; {_LIST}")] = SET,
     semantic_groups: Annotated[str, typer.Option(help=f"such as DISO,CHEM; {_LIST}")] = SET,
     suppress: Annotated[
-        bool,
-        typer.Option("--suppress/--keep-suppressed", help="Drop rows with SUPPRESS O, Y or E"),
+        bool, typer.Option("--suppress/--keep-suppressed", help="Drop rows with SUPPRESS O, Y or E")
     ] = SET,
     max_name_length: Annotated[int, typer.Option(min=1, help="Longer names are dropped")] = SET,
     cap_english: Annotated[int, typer.Option(min=0, help="English pairs per concept")] = SET,
@@ -165,10 +164,7 @@ def preprocess(
     hierarchy: str = "",
 ) -> dict[str, dict[str, Any]]:
     """Write output/kb, eval, and train and valid if asked for; return their manifests by name."""
-    if relation_label not in ("rel", "rela"):
-        raise BergamotError(
-            Errors.B014, what="relation label", value=relation_label, choices="rel, rela"
-        )
+    check_choice("relation label", relation_label, ("rel", "rela"))
     for name, share in {"held_out": held_out, "valid_concepts": valid_concepts}.items():
         if not 0 <= share < 1:
             rule = "at least 0 and below 1"
@@ -176,11 +172,7 @@ def preprocess(
     require_hierarchy(hierarchy, meta)
     announce_preprocessing(meta, output)
     kb = build_concept_table(
-        meta,
-        output / "kb",
-        filters=filters,
-        add_inverses=add_inverses,
-        max_malformed=max_malformed,
+        meta, output / "kb", filters=filters, add_inverses=add_inverses, max_malformed=max_malformed
     )
     table = ConceptTable.open(output / "kb", checksums=False)
     require_known(

@@ -17,7 +17,7 @@ import polars as pl
 
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.kb_import.release import find_table
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 from training.preprocess.hierarchy import HIERARCHIES, MOST, Paths
 from training.preprocess.names import TrainingNames
 
@@ -86,9 +86,8 @@ def require_hierarchy(hierarchy: str, meta: Path) -> None:
     hierarchy (str), meta (Path): As in `graded_pairs`; an empty one is none.
     RAISES (BergamotError): B014 for another hierarchy, B236 without MRHIER.
     """
-    if hierarchy and hierarchy not in HIERARCHIES:
-        choices = ", ".join(HIERARCHIES)
-        raise BergamotError(Errors.B014, what="hierarchy", value=hierarchy, choices=choices)
+    if hierarchy:
+        check_choice("hierarchy", hierarchy, HIERARCHIES)
     if hierarchy.startswith("mrhier") and find_table(meta, "MRHIER") is None:
         raise BergamotError(Errors.B236, path=meta)
 

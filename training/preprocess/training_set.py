@@ -29,15 +29,9 @@ VERSION = 1
 _FIELDS = {"relation_labels": list}
 _GRADED = ("graded_pairs", "graded_scores", "ancestors_indptr", "ancestors")
 _ARRAYS = (
-    "pairs",
-    "node_names_indptr",
-    "node_names",
-    "graph_indptr",
-    "graph_sources",
-    "graph_relations",
-    "homonyms_indptr",
-    "homonyms",
-)
+    "pairs", "node_names_indptr", "node_names", "graph_indptr", "graph_sources", "graph_relations",
+    "homonyms_indptr", "homonyms",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -62,19 +62,15 @@ def ask(
         raise BergamotError(
             Errors.B037, setting="--remove-concepts", value=remove, rule="at least 0 and below 1"
         )
+    of = linker.settings
+    content = [corpus.documents.to_pylist(), corpus.mentions.to_pylist()]
     facts = {
         "version": VERSION,
         "index": linker.parts.index.fingerprint,
         "changes": linker.parts.changes.counts if linker.parts.changes else {},
-        "generator": linker.settings.generation,
-        "settings": repr(
-            (
-                linker.settings.allowed,
-                linker.settings.abbreviations,
-                linker.settings.usual_abbreviations,
-            )
-        ),
-        "corpus": _fingerprint(corpus),
+        "generator": of.generation,
+        "settings": repr((of.allowed, of.abbreviations, of.usual_abbreviations)),
+        "corpus": hashlib.sha256(json.dumps(content).encode()).hexdigest(),
         "k": k,
         "remove": remove,
         "seed": seed,
@@ -176,9 +172,3 @@ def _counts(documents: Sequence[Document]) -> Counter[str]:
             misses = not any(one.concept_id in gold.concepts for one in found)
             counts["gold that the candidates lack"] += gold.is_known and misses
     return counts
-
-
-def _fingerprint(corpus: Corpus) -> str:
-    """Hash the texts and mentions of a corpus."""
-    content = [corpus.documents.to_pylist(), corpus.mentions.to_pylist()]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -35,22 +35,12 @@ _CANDIDATE = pa.struct(
         ("scores", pa.map_(pa.string(), pa.float64())),
     ]
 )
-SCHEMA = pa.schema(
-    [
-        ("document", _TEXT),
-        ("context", pa.dictionary(pa.int32(), _TEXT)),
-        ("language", pa.string()),
-        ("label", pa.string()),
-        ("start", pa.int32()),
-        ("end", pa.int32()),
-        ("text", _TEXT),
-        ("long_form", _TEXT),
-        ("golds", pa.list_(_TEXT)),
-        ("known", pa.bool_()),
-        ("hidden", pa.bool_()),
-        ("candidates", pa.list_(_CANDIDATE)),
-    ]
-)
+SCHEMA = pa.schema({
+    "document": _TEXT, "context": pa.dictionary(pa.int32(), _TEXT),
+    "language": pa.string(), "label": pa.string(), "start": pa.int32(), "end": pa.int32(),
+    "text": _TEXT, "long_form": _TEXT, "golds": pa.list_(_TEXT),
+    "known": pa.bool_(), "hidden": pa.bool_(), "candidates": pa.list_(_CANDIDATE),
+})  # fmt: skip
 
 
 class Gold(NamedTuple):

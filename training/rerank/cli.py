@@ -45,8 +45,7 @@ def rerank_cli(
         seed=seed,
         known=kept,
     )
-    report = train(linker, asked, output, dev=dev)
-    typer.echo(render(report))
+    typer.echo(render(train(linker, asked, output, dev=dev)))
 
 
 def render(report: dict[str, Any]) -> str:

@@ -4,7 +4,8 @@ Minimised is Σ -log Σ p(right ones) + strength/2 · |w|², over features of un
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -46,41 +47,39 @@ class Choices:
 
     def probabilities(self, weights: np.ndarray) -> np.ndarray:
         """Return the probability of every alternative (n,)."""
-        owner = np.repeat(np.arange(len(self.starts)), self._sizes)
         scores = self.values @ weights
-        scores = np.exp(scores - np.maximum.reduceat(scores, self.starts)[owner])
-        return np.asarray(scores / np.add.reduceat(scores, self.starts)[owner])
+        scores = np.exp(scores - np.maximum.reduceat(scores, self.starts)[self.owner])
+        return np.asarray(scores / np.add.reduceat(scores, self.starts)[self.owner])
 
     def loss(self, weights: np.ndarray) -> float:
         """Return the mean of -log p of what is right."""
         shares = np.add.reduceat(self.probabilities(weights) * self.right, self.starts)
         return float(-np.log(np.maximum(shares, 1e-300)).mean())
 
-    @property
-    def _sizes(self) -> np.ndarray:
-        return np.diff(np.append(self.starts, len(self.right)))
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """The mention that every alternative is of, int64 (n,)."""
+        sizes = np.diff(np.append(self.starts, len(self.right)))
+        return np.repeat(np.arange(len(self.starts)), sizes)
 
 
 def fit(choices: Choices, strength: float) -> np.ndarray:
     """Return the weights (f,) of features as they are. strength (float): Of the penalty."""
     from scipy.optimize import minimize
 
-    owner = np.repeat(np.arange(len(choices.starts)), choices._sizes)
     # NIL's features are 0 for candidates, and the other way round: no mean is taken off.
     scale = choices.values.std(0)
     scale[scale == 0] = 1
-    values = choices.values / scale
+    scaled = replace(choices, values=choices.values / scale)
 
     def objective(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        scores = values @ weights
-        scores = np.exp(scores - np.maximum.reduceat(scores, choices.starts)[owner])
-        p = scores / np.add.reduceat(scores, choices.starts)[owner]
+        p = scaled.probabilities(weights)
         shares = np.maximum(np.add.reduceat(p * choices.right, choices.starts), 1e-300)
-        among_right = p * choices.right / shares[owner]
+        among_right = p * choices.right / shares[scaled.owner]
         loss = -np.log(shares).sum() + strength / 2 * weights @ weights
-        return float(loss), values.T @ (p - among_right) + strength * weights
+        return float(loss), scaled.values.T @ (p - among_right) + strength * weights
 
-    found = minimize(objective, np.zeros(values.shape[1]), jac=True, method="L-BFGS-B")
+    found = minimize(objective, np.zeros(len(scale)), jac=True, method="L-BFGS-B")
     return np.asarray(found.x / scale)
 
 

@@ -5,15 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.encoder.lm_folder import open_model
 from training.errors import BergamotError, Errors
 
 DTYPES = ("fp32", "bf16", "fp16", "fp8")
-
-
-def load_model(folder: Path) -> Any:
-    """Open a Hugging Face encoder in float32; errors as those of `open_model`."""
-    return open_model(folder, use_safetensors=True).float()
 
 
 def config_ids(config: Any) -> dict[str, int]:

@@ -6,22 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.encoder.text_encoder import (
-    EncoderSettings,
-    check_folder,
-    open_tokenizer,
-    write_lm_manifest,
-)
+from spacy_bergamot.encoder.lm_folder import check_folder, open_model
+from spacy_bergamot.encoder.settings import EncoderSettings
+from spacy_bergamot.encoder.text_encoder import open_tokenizer, write_lm_manifest
 from spacy_bergamot.storage.files import atomic_folder
-from training.errors import BergamotError, Errors
-from training.shrink.model import (
-    DTYPES,
-    config_ids,
-    fixed_rows,
-    gather_rows,
-    load_model,
-    save_model,
-)
+from training.errors import check_choice
+from training.shrink.model import DTYPES, config_ids, fixed_rows, gather_rows, save_model
 from training.shrink.tokenizer_file import TokenizerFile, write_tokenizer
 from training.shrink.vocabulary import Vocabulary
 
@@ -41,12 +31,10 @@ def shrink(
         not fit the model, T234 for too small a size, T236 for weights beyond the dtype, B014 for
         an unknown dtype; see `Vocabulary`.
     """
-    if dtype not in DTYPES:
-        choices = ", ".join(DTYPES)
-        raise BergamotError(Errors.B014, what="precision", value=dtype, choices=choices)
+    check_choice("precision", dtype, DTYPES)
     check_folder(lm)
     vocabulary = vocabulary or Vocabulary()
-    file, model = TokenizerFile.read(lm), load_model(lm)
+    file, model = TokenizerFile.read(lm), open_model(lm, use_safetensors=True).float()
     file.check_rows(model.get_input_embeddings().num_embeddings)
     settings = EncoderSettings.read(lm)
     kept = None

@@ -151,8 +151,7 @@ class TokenizerFile:
             raise self._unsuitable(f"post-processor '{kind}'", known)
 
     def _unsuitable(self, found: str, known: Collection[str]) -> BergamotError:
-        choices = ", ".join(known)
-        return BergamotError(Errors.T232, path=self.path, found=found, choices=choices)
+        return BergamotError(Errors.T232, path=self.path, found=found, choices=", ".join(known))
 
 
 def write_tokenizer(file: TokenizerFile, folder: Path, *, kept: np.ndarray | None) -> None:

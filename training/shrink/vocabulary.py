@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spacy_bergamot.text import normalize
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 from training.shrink.sources import line_batches, name_batches
 from training.shrink.tokenizer_file import TokenizerFile
 
@@ -40,9 +40,7 @@ class Vocabulary:
     size: int | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in VOCABULARIES:
-            choices = ", ".join(VOCABULARIES)
-            raise BergamotError(Errors.B014, what="vocabulary", value=self.kind, choices=choices)
+        check_choice("vocabulary", self.kind, VOCABULARIES)
         used = self.names is not None or bool(self.texts)
         if used != (self.kind == "cut") or ((self.scripts or self.size is not None) and not used):
             raise BergamotError(Errors.T231, value=self.kind)
@@ -129,11 +127,8 @@ def reachable(file: TokenizerFile, *, lowercase: bool) -> np.ndarray:
 
     lowercase (bool): Names are in normal form, so that pieces with capitals are in none.
     """
-    rows = [
-        row
-        for row, piece in file.pieces.items()
-        if not _UNUSED.fullmatch(piece) and not (lowercase and _is_folded(file.text(row)))
-    ]
+    texts = {row: file.text(row) for row, p in file.pieces.items() if not _UNUSED.fullmatch(p)}
+    rows = [row for row, text in texts.items() if not lowercase or normalize(text) == text]
     return np.array(sorted(rows), dtype=np.int64)
 
 
@@ -150,8 +145,3 @@ def of_script(file: TokenizerFile, script: str) -> np.ndarray:
         raise BergamotError(Errors.B014, what="script", value=script, choices=choices)
     rows = [row for row in file.pieces if not chosen.isdisjoint(file.text(row))]
     return np.array(rows, dtype=np.int64)
-
-
-def _is_folded(text: str) -> bool:
-    """Return whether the normal form of a text is another."""
-    return normalize(text) != text

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from spacy_bergamot.inputs import Malformed, parsed
 from spacy_bergamot.text_files import numbered_lines, whole_text
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 
 FORMATS = ("pubmedqa", "bioasq", "mednli", "scitail")
 
@@ -34,9 +34,7 @@ def read_records(path: Path, form: str) -> tuple[list[Record], int]:
     RAISES (BergamotError): B001 for a missing file, B091, B049, B014 for an unknown format, B002 if
         nothing is left or the file is no JSON.
     """
-    if form not in FORMATS:
-        choices = ", ".join(FORMATS)
-        raise BergamotError(Errors.B014, what="format", value=form, choices=choices)
+    check_choice("format", form, FORMATS)
     records, skipped = [], 0
     for record in _entries(path, form):
         if record is not None and record.label and record.first.strip() and record.second.strip():

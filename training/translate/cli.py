@@ -10,7 +10,7 @@ import typer
 
 from spacy_bergamot.languages import iso
 from training.corpora.registry import lat
-from training.errors import BergamotError, Errors
+from training.errors import BergamotError, Errors, check_choice
 from training.translate.marks import FORMS
 from training.translate.translators import load_translator
 
@@ -44,9 +44,8 @@ def translate_cli(
     from training.rerank.ask import read_documents
     from training.translate.run import Remembered, translate_corpus
 
-    for what, value, known in (("--marks", marks, FORMS), ("--project", project, PROJECTIONS)):
-        if value not in known:
-            raise BergamotError(Errors.B014, what=what, value=value, choices=", ".join(known))
+    check_choice("--marks", marks, FORMS)
+    check_choice("--project", project, PROJECTIONS)
     read = read_documents(corpus)
     lat(target)  # which refuses what is no language
     languages = Counter(read.documents["language"].to_pylist()).most_common()

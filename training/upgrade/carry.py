@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,6 @@ class Fate:
     what: str
     became: str
     why: str = ""
-
-    def to_dict(self) -> dict[str, str]:
-        """Return it as JSON has it."""
-        return asdict(self)
 
 
 def carried_changes(
@@ -106,8 +102,7 @@ class _Judge:
         self.local: dict[str, set[str]] = {}
         for change in changes:
             if change["action"] == "add":
-                names = self.local.setdefault(change["concept_id"], set())
-                names.add(normalize(change["alias"]))
+                self.local.setdefault(change["concept_id"], set()).add(normalize(change["alias"]))
 
     def __call__(self, change: Change, moved: Change) -> tuple[str, str]:
         """Judge a change; `moved` is the same of the concept that its own was merged into."""

@@ -14,8 +14,7 @@ from training.upgrade.run import upgrade
 def upgrade_cli(
     pipeline: Annotated[str, typer.Argument(help="Pipeline with a bergamot_linker")],
     release: Annotated[
-        Path,
-        typer.Argument(help="New release: RRF folder or archive, ontology, or concept table"),
+        Path, typer.Argument(help="New release: RRF folder or archive, ontology, or concept table")
     ],
     output: Annotated[Path, typer.Argument(help="Folder of the new pipeline")],
     device: Annotated[str, typer.Option(help="For encoding: cpu, auto, cuda:0")] = "auto",

@@ -105,8 +105,7 @@ def _sorted_out(
     for concept_id, name in gone.iter_rows():
         entry = {"concept_id": concept_id, "name": name}
         if into := current(concept_id, merges, new):
-            row = new.row(into[0])
-            merged.append({**entry, "into": into[0], "into_name": new.name(row)})
+            merged.append({**entry, "into": into[0], "into_name": new.name(new.row(into[0]))})
             continue
         near = current(concept_id, successors, new)
         removed.append({**entry, **({"see": ", ".join(near)} if near else {})})

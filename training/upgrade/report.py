@@ -54,12 +54,10 @@ def write_report(report: Report, output: Path) -> Path:
     output (Path): Folder of the new pipeline.
     """
     page = output.with_name(f"{output.name}.upgrade.html")
-    texts = {
-        page.with_suffix(".json"): json.dumps(report, ensure_ascii=False, indent=1) + "\n",
-        page: to_html(f"{output.name}: what the new release changed", list(_blocks(report))),
-    }
-    for path, text in texts.items():
-        write_text(path, text)
+    text = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
+    write_text(page.with_suffix(".json"), text)
+    title = f"{output.name}: what the new release changed"
+    write_text(page, to_html(title, list(_blocks(report))))
     return page
 
 

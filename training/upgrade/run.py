@@ -3,7 +3,7 @@
 import json
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +65,7 @@ class Old:
 
 
 def upgrade(
-    pipeline: Path,
-    release: Path,
-    output: Path,
-    *,
-    device: str = "cpu",
-    vectors: Path | None = None,
+    pipeline: Path, release: Path, output: Path, *, device: str = "cpu", vectors: Path | None = None
 ) -> dict[str, Any]:
     """Write a pipeline that links to another release; return what differs and what became of it.
 
@@ -172,8 +167,8 @@ def _write(
     list_files(made)
     return {
         "names": names,
-        "parts": [fate.to_dict() for fate in fates],
-        "changes": [fate.to_dict() for fate in changes],
+        "parts": [asdict(fate) for fate in fates],
+        "changes": [asdict(fate) for fate in changes],
         "sources": _sources(index.table),
     }
 

@@ -10,22 +10,16 @@ from typing import Any
 
 import catalogue
 
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.errors import check_choice
 from spacy_bergamot.index.engines.common import Engine, Vectors
 from spacy_bergamot.index.engines.exact import ExactEngine
 from spacy_bergamot.index.engines.nmslib import NmslibEngine
 from spacy_bergamot.index.engines.usearch import UsearchEngine
 
 __all__ = [
-    "ENGINES",
-    "Engine",
-    "ExactEngine",
-    "NmslibEngine",
-    "UsearchEngine",
-    "Vectors",
-    "engine_class",
+    "ENGINES", "Engine", "ExactEngine", "NmslibEngine", "UsearchEngine", "Vectors", "engine_class",
     "require_engine",
-]
+]  # fmt: skip
 
 ENGINES = catalogue.create("spacy_bergamot", "engines", entry_points=True)
 ENGINES.register("nmslib", func=NmslibEngine)
@@ -35,9 +29,7 @@ ENGINES.register("exact", func=ExactEngine)
 
 def engine_class(name: str) -> Any:
     """Return an engine's class by name. RAISES (BergamotError): B014 if there is none."""
-    if name not in ENGINES:
-        choices = ", ".join(sorted(ENGINES.get_all()))
-        raise BergamotError(Errors.B014, what="search engine", value=name, choices=choices)
+    check_choice("search engine", name, sorted(ENGINES.get_all()))
     return ENGINES.get(name)
 
 

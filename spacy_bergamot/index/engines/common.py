@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from spacy_bergamot.errors import BergamotError, Errors
+from spacy_bergamot.errors import BergamotError, Errors, check_choice
 from spacy_bergamot.storage.preflight import announce, cores
 
 _FACTS = "engine.json"
@@ -61,14 +61,7 @@ class Engine(ABC):
         known = [name for name in inspect.signature(cls.build).parameters  # type: ignore[attr-defined]
                  if name not in _NO_SETTINGS]  # fmt: skip
         for name in settings:
-            if name not in known:
-                choices = ", ".join(known) or "none"
-                raise BergamotError(
-                    Errors.B014,
-                    what=f"setting of the engine '{cls.name}'",
-                    value=name,
-                    choices=choices,
-                )
+            check_choice(f"setting of the engine '{cls.name}'", name, known)
 
     def search(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rows (int64) and cosines (float32), both (n, k), best first; -1 fills up.

@@ -5,16 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spacy_bergamot.index.engines.common import (
-    Engine,
-    Vectors,
-    best_of,
-    blocks,
-    read_facts,
-    readable,
-    shape_of,
-    write_facts,
-)
+from spacy_bergamot.index.engines import common
+from spacy_bergamot.index.engines.common import Engine, Vectors
 from spacy_bergamot.storage.files import mapped_array
 
 _BLOCK = 256  # queries at once, fewer where their scores are more than
@@ -36,13 +28,13 @@ class ExactEngine(Engine):
 
         folder (Path): Where they are saved. progress (bool): Unused: it takes no time.
         """
-        shape = shape_of(vectors)
+        shape = common.shape_of(vectors)
         folder.mkdir(parents=True, exist_ok=True)
         saved = mapped_array(folder / "vectors.npy", np.float32, shape)
-        for rows in blocks(vectors):
+        for rows in common.blocks(vectors):
             saved[rows] = vectors[rows]
         saved.flush()
-        write_facts(folder, shape)
+        common.write_facts(folder, shape)
 
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 0) -> "ExactEngine":
@@ -50,8 +42,8 @@ class ExactEngine(Engine):
 
         folder (Path): Of `build`.
         """
-        read_facts(folder)
-        with readable(folder / "vectors.npy", "an array of vectors") as path:
+        common.read_facts(folder)
+        with common.readable(folder / "vectors.npy", "an array of vectors") as path:
             return cls(np.load(path, mmap_mode="r"))
 
     def _nearest(self, vectors: np.ndarray, k: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -60,7 +52,7 @@ class ExactEngine(Engine):
             scores = vectors[start : start + size] @ self.saved.T
             for of_one in scores:
                 rows = np.flatnonzero(of_one >= np.partition(of_one, -k)[-k])
-                yield best_of(rows, of_one[rows], k)
+                yield common.best_of(rows, of_one[rows], k)
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
         return np.asarray(self.saved[rows])

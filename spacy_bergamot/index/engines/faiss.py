@@ -13,20 +13,8 @@ from typing import Any
 import numpy as np
 
 from spacy_bergamot.errors import importing
-from spacy_bergamot.index.engines.common import (
-    Engine,
-    Vectors,
-    announce_build,
-    best_of,
-    blocks,
-    build_threads,
-    parts_folder,
-    read_facts,
-    readable,
-    require_at_least,
-    shape_of,
-    write_facts,
-)
+from spacy_bergamot.index.engines import common
+from spacy_bergamot.index.engines.common import Engine, Vectors
 from spacy_bergamot.storage.files import atomic_file, mapped_array
 from spacy_bergamot.storage.preflight import cores
 
@@ -56,14 +44,11 @@ class FaissEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`; B109 without faiss, B037 for numbers that are too small.
-
-        settings (Mapping): Of `build`.
-        """
+        """B109 without faiss, B037 for numbers that are too small; see `Engine.require`."""
         import_faiss()
         super().require(settings)
         for name, least in (("nlist", 0), ("nprobe", 1), ("threads", 0)):
-            require_at_least(name, settings.get(name, least), least)
+            common.require_at_least(name, settings.get(name, least), least)
 
     @classmethod
     def build(
@@ -89,19 +74,19 @@ class FaissEngine(Engine):
         from tqdm import tqdm
 
         cls.require({"nlist": nlist, "nprobe": nprobe, "threads": threads})
-        count, dim = shape_of(vectors)
-        nlist, threads = min(nlist or lists_of(count), count), build_threads(count, threads)
+        count, dim = common.shape_of(vectors)
+        nlist, threads = min(nlist or lists_of(count), count), common.build_threads(count, threads)
         lists = count * (dim // 8 + 16) + 4 * nlist * dim
         size = count * 2 * dim + lists * (1 if parts else 2)
         work = nlist * dim * (min(count, _SAMPLE * nlist) * _ROUNDS + count)
         seconds = _RATE * work / min(threads, cores())
-        announce_build(folder, count, size=size, memory=2 * lists, seconds=seconds)
+        common.announce_build(folder, count, size=size, memory=2 * lists, seconds=seconds)
         folder.mkdir(parents=True, exist_ok=True)
         saved = mapped_array(folder / "vectors.npy", np.float16, (count, dim))
-        for rows in blocks(vectors):
+        for rows in common.blocks(vectors):
             saved[rows] = vectors[rows]
         saved.flush()
-        with parts_folder(folder, parts) as work_folder, _threads(threads):
+        with common.parts_folder(folder, parts) as work_folder, _threads(threads):
             kept = work_folder / f"faiss-{nlist}"
             empty = kept / "trained.faiss"
             if not empty.exists():
@@ -117,7 +102,7 @@ class FaissEngine(Engine):
                     bar.update(end - start)
         whole.nprobe = nprobe
         import_faiss().write_index(whole, str(folder / "index.faiss"))
-        write_facts(folder, (count, dim), nlist=nlist, nprobe=nprobe)
+        common.write_facts(folder, (count, dim), nlist=nlist, nprobe=nprobe)
 
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 100) -> "FaissEngine":
@@ -127,14 +112,14 @@ class FaissEngine(Engine):
         ef_search (int): Vectors that are compared exactly, at least.
         """
         faiss = import_faiss()
-        count, dim, _ = read_facts(folder)
-        with readable(folder / "index.faiss", "lists of faiss") as path:
+        count, dim, _ = common.read_facts(folder)
+        with common.readable(folder / "index.faiss", "lists of faiss") as path:
             index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY)
             if (index.ntotal, index.d) != (count, dim) or index.nprobe < 1:
                 raise ValueError(f"they do not hold {count} vectors of width {dim}")
             # Threads that read ahead: a search in a fork would wait for those of its parent.
             faiss.downcast_InvertedLists(index.invlists).prefetch_nthread = 0
-        with readable(folder / "vectors.npy", "an array of vectors") as path:
+        with common.readable(folder / "vectors.npy", "an array of vectors") as path:
             saved = np.load(path, mmap_mode="r").view(np.ndarray)
             if (saved.shape, saved.dtype) != ((count, dim), np.float16):
                 raise ValueError(f"it does not hold {count} vectors of width {dim}")
@@ -146,7 +131,7 @@ class FaissEngine(Engine):
             _, near = self.index.search(asked, min(max(self.refined, _REFINED * k), self.count))
         for query, found in zip(asked, near, strict=True):
             rows = np.sort(found[found >= 0])  # as they stand in the file
-            yield best_of(rows, self.vectors(rows) @ query, k)
+            yield common.best_of(rows, self.vectors(rows) @ query, k)
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
         found = self.saved[rows].astype(np.float32)
@@ -177,7 +162,7 @@ def _trained(saved: np.ndarray, nlist: int) -> Any:
 
 def _coded(index: Any, saved: np.ndarray, start: int, end: int) -> Any:
     """Return lists with the codes of some rows."""
-    for rows in blocks(saved[start:end]):
+    for rows in common.blocks(saved[start:end]):
         block = saved[start:end][rows].astype(np.float32)
         index.add_with_ids(block, np.arange(start + rows.start, start + rows.stop))
     return index
@@ -189,7 +174,7 @@ def _write(index: Any, path: Path) -> None:
 
 
 def _read(path: Path) -> Any:
-    with readable(path, "a part of faiss's lists"):
+    with common.readable(path, "a part of faiss's lists"):
         return import_faiss().read_index(str(path))
 
 

@@ -9,18 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.index.engines.common import (
-    Engine,
-    Vectors,
-    announce_build,
-    blocks,
-    build_seconds,
-    build_threads,
-    read_facts,
-    readable,
-    shape_of,
-    write_facts,
-)
+from spacy_bergamot.index.engines import common
+from spacy_bergamot.index.engines.common import Engine, Vectors
 from spacy_bergamot.index.engines.nmslib_file import (
     check_graph,
     import_nmslib,
@@ -48,10 +38,7 @@ class NmslibEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`; B022 without nmslib.
-
-        settings (Mapping): Of `build`.
-        """
+        """B022 without nmslib; see `Engine.require`."""
         import_nmslib()
         super().require(settings)
 
@@ -74,14 +61,14 @@ class NmslibEngine(Engine):
         threads (int): 0 for one per core, or one for a small graph: threads that begin a graph
             together lose some of its nodes. It is the same on every run only with 1.
         """
-        count, dim = shape_of(vectors)
-        threads = build_threads(count, threads)
+        count, dim = common.shape_of(vectors)
+        threads = common.build_threads(count, threads)
         size = count * (4 * dim + 10 * m)
-        seconds = build_seconds(count, dim, m, ef_construction, threads)
-        announce_build(folder, count, size=size, memory=2 * size, seconds=seconds)
+        seconds = common.build_seconds(count, dim, m, ef_construction, threads)
+        common.announce_build(folder, count, size=size, memory=2 * size, seconds=seconds)
         logger.info("Building with %s", nmslib_build())
         index = new_index()
-        for rows in blocks(vectors):
+        for rows in common.blocks(vectors):
             block = np.ascontiguousarray(vectors[rows], dtype=np.float32)
             index.addDataPointBatch(block, np.arange(rows.start, rows.stop, dtype=np.int32))
         settings = {"M": m, "efConstruction": ef_construction, "post": 0}
@@ -89,7 +76,7 @@ class NmslibEngine(Engine):
         index.createIndex(settings, print_progress=progress)
         folder.mkdir(parents=True, exist_ok=True)
         index.saveIndex(str(folder / "hnsw.nmslib"), save_data=False)
-        write_facts(folder, vectors.shape, m=m, ef_construction=ef_construction)
+        common.write_facts(folder, vectors.shape, m=m, ef_construction=ef_construction)
 
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 100) -> "NmslibEngine":
@@ -98,9 +85,9 @@ class NmslibEngine(Engine):
         folder (Path): Of `build`.
         ef_search (int): Candidates while searching.
         """
-        count, dim, _ = read_facts(folder)
+        count, dim, _ = common.read_facts(folder)
         index = new_index()
-        with readable(folder / "hnsw.nmslib", "an nmslib index") as path:
+        with common.readable(folder / "hnsw.nmslib", "an nmslib index") as path:
             check_graph(path, count=count, dim=dim)
             try:
                 index.loadIndex(str(path), load_data=False)

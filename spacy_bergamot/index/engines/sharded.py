@@ -10,18 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.index.engines import engine_class, require_engine
-from spacy_bergamot.index.engines.common import (
-    Engine,
-    Vectors,
-    best_of,
-    parts_folder,
-    read_facts,
-    readable,
-    require_at_least,
-    shape_of,
-    write_facts,
-)
+from spacy_bergamot.index.engines import common, engine_class, require_engine
+from spacy_bergamot.index.engines.common import Engine, Vectors
 from spacy_bergamot.storage.files import atomic_folder
 
 
@@ -44,12 +34,9 @@ class ShardedEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`, and what the engine of a shard requires; B037 for no shard.
-
-        settings (Mapping): Of `build`.
-        """
+        """What the engine of a shard requires too; B037 for no shard; see `Engine.require`."""
         super().require(settings)
-        require_at_least("shards", settings.get("shards", 1), 1)
+        common.require_at_least("shards", settings.get("shards", 1), 1)
         require_engine(settings.get("engine", "nmslib"), settings.get("settings"))
 
     @classmethod
@@ -74,10 +61,10 @@ class ShardedEngine(Engine):
         """
         own = dict(settings or {})
         cls.require({"engine": engine, "shards": shards, "settings": own})
-        count, dim = shape_of(vectors)
+        count, dim = common.shape_of(vectors)
         shards = min(shards, count)
         key = json.dumps([engine, shards, own], sort_keys=True)
-        with parts_folder(folder, parts) as work:
+        with common.parts_folder(folder, parts) as work:
             kept = work / f"sharded-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
             for number in range(shards):
                 place = _shard(kept, number)
@@ -88,9 +75,8 @@ class ShardedEngine(Engine):
                     with atomic_folder(place) as temporary:
                         engine_class(engine).build(temporary, share, progress=progress, **own)
             for number in range(shards):
-                target = _shard(folder, number)
-                shutil.copytree(_shard(kept, number), target, copy_function=_linked)
-        write_facts(folder, (count, dim), engine=engine, shards=shards)
+                shutil.copytree(_shard(kept, number), _shard(folder, number), copy_function=_linked)
+        common.write_facts(folder, (count, dim), engine=engine, shards=shards)
 
     @classmethod
     def open(cls, folder: Path, *, ef_search: int = 100) -> "ShardedEngine":
@@ -99,8 +85,8 @@ class ShardedEngine(Engine):
         folder (Path): Of `build`.
         ef_search (int): Of each.
         """
-        count, dim, settings = read_facts(folder)
-        with readable(folder / "engine.json", "the facts of shards") as path:
+        count, dim, settings = common.read_facts(folder)
+        with common.readable(folder / "engine.json", "the facts of shards") as path:
             made = engine_class(settings["engine"])
             places = [_shard(path.parent, number) for number in range(settings["shards"])]
             shards = [made.open(place, ef_search=ef_search) for place in places]
@@ -117,7 +103,7 @@ class ShardedEngine(Engine):
         every = zip(np.concatenate(rows, axis=1), np.concatenate(scores, axis=1), strict=True)
         for of_one, cosines in every:
             there = of_one >= 0
-            yield best_of(of_one[there], cosines[there], k)
+            yield common.best_of(of_one[there], cosines[there], k)
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
         found = np.empty((len(rows), self.dim), dtype=np.float32)

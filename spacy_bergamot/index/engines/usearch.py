@@ -6,19 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from spacy_bergamot.errors import BergamotError, Errors, importing
-from spacy_bergamot.index.engines.common import (
-    Engine,
-    Vectors,
-    announce_build,
-    blocks,
-    build_seconds,
-    build_threads,
-    read_facts,
-    readable,
-    shape_of,
-    write_facts,
-)
+from spacy_bergamot.errors import check_choice, importing
+from spacy_bergamot.index.engines import common
+from spacy_bergamot.index.engines.common import Engine, Vectors
 
 _GRAPH = "hnsw.usearch"
 _USEARCH_BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
@@ -39,16 +29,10 @@ class UsearchEngine(Engine):
 
     @classmethod
     def require(cls, settings: Mapping[str, Any]) -> None:
-        """As `Engine.require`; B014 for an unknown dtype, B109 without usearch.
-
-        settings (Mapping): Of `build`.
-        """
+        """B014 for an unknown dtype, B109 without usearch; see `Engine.require`."""
         import_usearch()
         super().require(settings)
-        dtype = settings.get("dtype", "f32")
-        if dtype not in _USEARCH_BYTES:
-            choices = ", ".join(_USEARCH_BYTES)
-            raise BergamotError(Errors.B014, what="type of vectors", value=dtype, choices=choices)
+        check_choice("type of vectors", settings.get("dtype", "f32"), _USEARCH_BYTES)
 
     @classmethod
     def build(
@@ -74,22 +58,21 @@ class UsearchEngine(Engine):
         from tqdm import tqdm
 
         cls.require({"dtype": dtype})
-        count, dim = shape_of(vectors)
-        threads = build_threads(count, threads)
+        count, dim = common.shape_of(vectors)
+        threads = common.build_threads(count, threads)
         size = count * (_USEARCH_BYTES[dtype] * dim + 10 * m)
-        seconds = build_seconds(count, dim, m, ef_construction, threads) / 2
-        announce_build(folder, count, size=size, seconds=seconds)
+        seconds = common.build_seconds(count, dim, m, ef_construction, threads) / 2
+        common.announce_build(folder, count, size=size, seconds=seconds)
         index = import_usearch().Index(
             ndim=dim, metric="cos", dtype=dtype, connectivity=m, expansion_add=ef_construction
         )
         with tqdm(total=count, unit=" names", desc="Indexing", disable=not progress) as bar:
-            for rows in blocks(vectors):
+            for rows in common.blocks(vectors):
                 keys = np.arange(rows.start, rows.stop, dtype=np.uint64)
                 block = vectors[rows]
                 index.add(keys, to_8_bits(block) if dtype == "i8" else block, threads=threads)
                 bar.update(len(keys))
-        settings = {"m": m, "ef_construction": ef_construction, "dtype": dtype}
-        _save(index, folder, vectors, settings)
+        _save(index, folder, vectors, {"m": m, "ef_construction": ef_construction, "dtype": dtype})
 
     def grow(self, folder: Path, vectors: Vectors, sources: np.ndarray) -> None:
         """Save the graph of other vectors, of which many are in this one: only new ones are linked.
@@ -97,7 +80,7 @@ class UsearchEngine(Engine):
         folder (Path): Where it is saved. vectors (Vectors): Unit vectors, float32 (n, d).
         sources (int64 (n,)): The row that every vector has here, each once, and -1 for a new one.
         """
-        _, _, settings = read_facts(self.folder)
+        _, _, settings = common.read_facts(self.folder)
         index = import_usearch().Index.restore(str(self.folder / _GRAPH))
         index.expansion_add = settings["ef_construction"]
         kept = np.flatnonzero(sources >= 0)
@@ -108,8 +91,8 @@ class UsearchEngine(Engine):
         if len(kept):
             index.rename(sources[kept].astype(np.uint64), beyond)
             index.rename(beyond, kept.astype(np.uint64))
-        threads = build_threads(len(sources) - len(kept), 0)
-        for rows in blocks(vectors):
+        threads = common.build_threads(len(sources) - len(kept), 0)
+        for rows in common.blocks(vectors):
             new = np.flatnonzero(sources[rows] < 0)
             if len(new):
                 block = vectors[rows][new]
@@ -124,8 +107,8 @@ class UsearchEngine(Engine):
         folder (Path): Of `build`.
         ef_search (int): Candidates while searching.
         """
-        count, dim, _ = read_facts(folder)
-        with readable(folder / _GRAPH, "a usearch index") as path:
+        count, dim, _ = common.read_facts(folder)
+        with common.readable(folder / _GRAPH, "a usearch index") as path:
             index = import_usearch().Index.restore(str(path), view=True)
             if (len(index), index.ndim) != (count, dim):
                 raise ValueError(f"it does not hold {count} vectors of width {dim}")
@@ -148,7 +131,7 @@ class UsearchEngine(Engine):
 def _save(index: Any, folder: Path, vectors: Vectors, settings: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     index.save(str(folder / _GRAPH))
-    write_facts(folder, vectors.shape, **settings)
+    common.write_facts(folder, vectors.shape, **settings)
 
 
 def to_8_bits(vectors: np.ndarray) -> np.ndarray:
@@ -159,8 +142,7 @@ def to_8_bits(vectors: np.ndarray) -> np.ndarray:
     """
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     scaled = vectors * (127 / np.maximum(largest, 1e-12))
-    rounded: np.ndarray = np.rint(scaled).astype(np.int8)
-    return rounded
+    return np.rint(scaled).astype(np.int8)
 
 
 def import_usearch() -> Any:

@@ -71,8 +71,7 @@ class Claml:
                 for digit, (more, language) in choices.items():
                     if valid and digit not in valid:
                         continue
-                    accession = self._named(above + digit, f"{text}: {more}", language)
-                    self._below(accession, above)
+                    self._below(self._named(above + digit, f"{text}: {more}", language), above)
                     below.append((above + digit, f"{text}: {more}"))
             made = below or made
 

@@ -31,8 +31,7 @@ def import_cli(
         str, typer.Option(help="Ontologies whose accession becomes the id where no CUI is agreed")
     ] = "MONDO,HP,DOID,ORPHA",
     reviewed_only: Annotated[
-        bool,
-        typer.Option("--reviewed-only", help="Suppress translations that nobody has reviewed"),
+        bool, typer.Option("--reviewed-only", help="Suppress translations that nobody has reviewed")
     ] = False,
 ) -> None:
     """Merge ontologies and tables into a knowledge base that `preprocess` reads.
@@ -56,11 +55,7 @@ def import_cli(
 
 
 def import_ontologies(
-    sources: list[Path],
-    output: Path,
-    *,
-    prefer: tuple[str, ...] = (),
-    reviewed_only: bool = False,
+    sources: list[Path], output: Path, *, prefer: tuple[str, ...] = (), reviewed_only: bool = False
 ) -> dict[str, int]:
     """Write the RRF files and return their numbers of rows.
 
@@ -85,7 +80,8 @@ def import_ontologies(
         raise BergamotError(Errors.T118, path=paths, files=problems or "it is empty")
     if unread:
         logger.warning("Not read, of no known form: %s", ", ".join(f.name for f in unread))
-    types = Counter(tui for _, tui in records.types if tui not in _known_types())
+    known = {kind.tui for kind in semantic_types()}
+    types = Counter(tui for _, tui in records.types if tui not in known)
     if types:
         shown = ", ".join(f"{tui} ({count})" for tui, count in types.most_common(_SHOWN))
         logger.warning("No semantic types of UMLS, so that they have no group: %s", shown)
@@ -97,7 +93,3 @@ def import_ontologies(
         if count:
             logger.info("Left out: %d %s", count, why)
     return rows
-
-
-def _known_types() -> set[str]:
-    return {known.type_id for known in semantic_types()}

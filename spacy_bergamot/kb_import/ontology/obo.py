@@ -93,21 +93,14 @@ def _term(accession: str, clauses: list, records: Records) -> None:
             records.synonym(accession, clause.synonym.desc, clause.synonym.scope)
         elif tag == "def":
             records.definition(accession, str(clause.definition))
-        elif tag == "xref":
-            _add(records.xrefs, accession, str(clause.xref.id))
+        elif tag == "xref" and (other := accession_of(str(clause.xref.id))):
+            records.xrefs.append((accession, other))
         elif tag == "is_a":
             _relate(records, accession, "is_a", str(clause.term))
         elif tag == "relationship":
             _relate(records, accession, str(clause.typedef), str(clause.term))
 
 
-def _add(pairs: list[tuple[str, str]], accession: str, identifier: str) -> None:
-    other = accession_of(identifier)
-    if other is not None:
-        pairs.append((accession, other))
-
-
 def _relate(records: Records, subject: str, predicate: str, identifier: str) -> None:
-    other = accession_of(identifier)
-    if other is not None:
+    if other := accession_of(identifier):
         records.relations.append((subject, accession_of(predicate) or predicate, other))

@@ -43,8 +43,7 @@ def _graph(graph: dict[str, Any], records: Records) -> None:
     for edge in graph.get("edges") or []:
         subject, target = accession_of(edge["sub"]), accession_of(edge["obj"])
         if subject and target:
-            predicate = accession_of(edge["pred"]) or edge["pred"]
-            records.relations.append((subject, predicate, target))
+            records.relations.append((subject, accession_of(edge["pred"]) or edge["pred"], target))
     if prefixes:
         records.sources.say(own_prefix(prefixes), **_header(graph.get("meta") or {}))
 
@@ -68,8 +67,7 @@ def _class(accession: str, label: str, meta: dict[str, Any], records: Records) -
     for synonym in meta.get("synonyms") or []:
         records.synonym(accession, synonym["val"], synonym["pred"])
     for xref in meta.get("xrefs") or []:
-        other = accession_of(xref["val"])
-        if other is not None:
+        if other := accession_of(xref["val"]):
             records.xrefs.append((accession, other))
     if meta.get("definition"):
         records.definition(accession, meta["definition"]["val"])

@@ -26,7 +26,7 @@ def names() -> list[str]:
 def index(names: list[str], tmp_path_factory: pytest.TempPathFactory) -> LexicalIndex:
     folder = tmp_path_factory.mktemp("lexical")
     LexicalIndex.build(folder, pa.array(names, pa.large_string()))
-    return LexicalIndex.open(folder)
+    return LexicalIndex(folder)
 
 
 @pytest.mark.parametrize("k", [1, 10, 50])
@@ -54,7 +54,7 @@ def test_it_finds_what_scikit_learn_s_product_finds(names, index, k):
 def test_names_in_several_chunks_give_the_same_index(names, index, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(lexical, "_CHUNK", 700)
     LexicalIndex.build(tmp_path, pa.array(names, pa.large_string()))
-    again = LexicalIndex.open(tmp_path)
+    again = LexicalIndex(tmp_path)
     assert (again.grams == index.grams).all()
     for one, other in zip(index.search(names, 50), again.search(names, 50), strict=True):
         assert (one[0] == other[0]).all()
@@ -89,7 +89,7 @@ CONTROLS = ["\0", "\x01", "\x1b", "\x1f", "\x7f", "\x85", "\x9f", "\U0010ffff"]
 def test_no_character_of_a_name_breaks_the_index(names, tmp_path: Path, character: str):
     broken = [f"he{character}art", character, *names, f"{character}end"]
     LexicalIndex.build(tmp_path, pa.array(broken, pa.large_string()))
-    index = LexicalIndex.open(tmp_path)
+    index = LexicalIndex(tmp_path)
     found = index.search(broken, 1)
     np.testing.assert_allclose([scores[0] for _, scores in found], 1, atol=1e-5)
     assert [found[row][0][0] for row in (0, 1, -1)] == [0, 1, len(broken) - 1]

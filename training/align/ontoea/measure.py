@@ -36,10 +36,7 @@ def figures(found: np.ndarray) -> dict[str, float]:
 
 def nearest_pairs(left: np.ndarray, right: np.ndarray, k: int) -> np.ndarray:
     """Return the rows of the k nearest of every left and of every right one, int64 (n, 2)."""
-    keys = [
-        _nearest(left, right, k) @ [len(right), 1],
-        _nearest(right, left, k) @ [1, len(right)],
-    ]
+    keys = [_nearest(left, right, k) @ [len(right), 1], _nearest(right, left, k) @ [1, len(right)]]
     return np.stack(np.divmod(np.unique(np.concatenate(keys)), len(right)), axis=1)
 
 

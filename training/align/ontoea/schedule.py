@@ -160,5 +160,4 @@ def _same_class(graphs: Graphs, device: torch.device) -> Pool:
     )
     group = group.ravel()
     starts = np.cumsum(counts) - counts
-    placed = [torch.from_numpy(of).to(device) for of in (order, starts[group], counts[group])]
-    return Pool(*placed)
+    return Pool(*[torch.from_numpy(of).to(device) for of in (order, starts[group], counts[group])])

@@ -13,7 +13,7 @@ from training.align.ontoea.measure import figures, nearest_pairs, ranks
 from training.align.ontoea.names import start_of
 from training.align.ontoea.train import Trained, train
 from training.align.pairs import Pairs, margins
-from training.align.sides import Side, groups_of
+from training.align.sides import Side, conflict, groups_of
 from training.errors import BergamotError, Errors
 
 LEAST = 30
@@ -122,13 +122,8 @@ def pairs_of(trained: Trained, left: ConceptTable, right: ConceptTable, *, k: in
     """
     found = nearest_pairs(trained.left, trained.right, k)
     groups, others = groups_of(left), groups_of(right)
-    kept = np.array(
-        [
-            not groups[one] or not others[other] or bool(groups[one] & others[other])
-            for one, other in found.tolist()
-        ],
-        dtype=bool,
-    )
+    agree = [not conflict(groups[one], others[other]) for one, other in found.tolist()]
+    kept = np.array(agree, dtype=bool)
     ones, others_of = found[kept].T
     pairs = Pairs(ones, others_of, np.empty((len(ones), 0)), int((~kept).sum()), ())
     values = similarity(trained, pairs)

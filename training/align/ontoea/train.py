@@ -80,23 +80,18 @@ def train(
             losses = schedule.run(iteration)
             bar.set_postfix({name: f"{loss:.1f}" for name, loss in losses.items()})
             count = iteration + 1
-            if _is_validated(count, settings):
+            often = count * settings.epochs["E"] >= _FROM_EPOCH
+            due = often and count % settings.validate_every == 0
+            if due or count == settings.iterations:
                 vectors = model.vectors(_BETA)
                 found = figures(ranks(*vectors, valid, csls=False))
                 if not history or found["hits@1"] > max(one["hits@1"] for one in history):
-                    best = {
-                        name: torch.from_numpy(of)
-                        for name, of in zip(("left", "right"), vectors, strict=True)
-                    }
+                    left, right = map(torch.from_numpy, vectors)
+                    best = {"left": left, "right": right}
                 history.append({"iteration": count, **found})
                 logger.info("Iteration %d: %s", count, found)
             _save(folder, schedule, best, run=run, iteration=count, history=history)
     return Trained(best["left"].numpy(), best["right"].numpy(), history)
-
-
-def _is_validated(count: int, settings: Settings) -> bool:
-    due = count % settings.validate_every == 0 and count * settings.epochs["E"] >= _FROM_EPOCH
-    return due or count == settings.iterations
 
 
 def _is_over(history: Sequence[dict[str, float]]) -> bool:

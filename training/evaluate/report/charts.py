@@ -29,10 +29,8 @@ def line_chart(
     log_x (bool): Doublings of x are equally far apart. diagonal (bool): Draw y = x too.
     """
     points = [point for line in series.values() for point in line]
-    xs, ys = (
-        x_range or svg.value_range([x for x, _ in points]),
-        y_range or svg.value_range([y for _, y in points]),
-    )
+    xs = x_range or svg.value_range([x for x, _ in points])
+    ys = y_range or svg.value_range([y for _, y in points])
     x_ticks, y_ticks = sorted({x for x, _ in points}) if log_x else svg.ticks(xs), svg.ticks(ys)
     frame = svg.Frame((x_ticks[0], x_ticks[-1]), (y_ticks[0], y_ticks[-1]), log_x=log_x)
     parts = frame.axes(x_label, y_label, x_ticks, y_ticks)

@@ -53,15 +53,17 @@ def evaluate_report_cli(
     ] = None,
 ) -> None:
     """Write a self-contained report, and the same as Markdown."""
+    read = Results.open(results)
+    written = datetime.fromtimestamp((results / MANIFEST).stat().st_mtime)
     blocks = report_blocks(
-        Results.open(results),
+        read,
         concepts=concepts,
         histories=_paths(history, "training"),
         dictionary=dictionary,
         lms=_paths(lm, "lm"),
         release=release,
         published=dict(map(named, published or [])),
-        measured=_day(results / MANIFEST),
+        measured=f"{written:%Y-%m-%d}",
     )
     for path, write in ((output, to_html), (output.with_suffix(".md"), to_markdown)):
         write_text(path, write(_TITLE, blocks))
@@ -104,8 +106,3 @@ def report_blocks(
 
 def _paths(entries: list[str] | None, default: str) -> dict[str, Path]:
     return {name or default: Path(path) for name, path in map(named, entries or [])}
-
-
-def _day(path: Path) -> str:
-    """Return the day on which a file was written, as 2026-11-22."""
-    return f"{datetime.fromtimestamp(path.stat().st_mtime):%Y-%m-%d}"

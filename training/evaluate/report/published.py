@@ -54,10 +54,13 @@ def published_section(
         f"{len(found)} of the {len(known)} figures known are of these sets; the others are of "
         "sets by other names. Second-hand: quoted there from elsewhere."
     )
-    yield _metrics_table({entry["metric"] for _, entry in found})
+    used = {entry["metric"] for _, entry in found}
+    rows = [(name, what) for name, what in _read()["metrics"].items() if name in used]
+    yield Table(("metric", "what is counted"), rows)
     for group in sorted({group for group, _ in found}):
         entries = sorted((entry for name, entry in found if name == group), key=_order)
-        yield Heading(f"{group}: {len(entries)} published figures of {_names(entries)}", 3)
+        names = " and ".join(sorted({entry["set"] for entry in entries}))
+        yield Heading(f"{group}: {len(entries)} published figures of {names}", 3)
         yield from _tables(entries, figures, group, release)
     yield Text(f"Not in the file: {'; '.join(_read()['not_found'])}.")
 
@@ -106,15 +109,6 @@ def _ours(
     return ", ".join(shown) or "metric not computed", next(iter(tables.values()))["n"]
 
 
-def _names(entries: Sequence[Mapping[str, Any]]) -> str:
-    return " and ".join(sorted({entry["set"] for entry in entries}))
-
-
-def _metrics_table(used: set[str]) -> Table:
-    rows = [(name, what) for name, what in _read()["metrics"].items() if name in used]
-    return Table(("metric", "what is counted"), rows)
-
-
 def _order(entry: Mapping[str, Any]) -> tuple[str, str, float, str]:
     return entry["protocol"], entry["metric"], -entry["value"], _label(entry)
 
@@ -128,8 +122,7 @@ def _label(entry: Mapping[str, Any]) -> str:
 
 
 def _read() -> dict[str, Any]:
-    read: dict[str, Any] = json.loads(PATH.read_text(encoding="utf8"))
-    return read
+    return json.loads(PATH.read_text(encoding="utf8"))
 
 
 def _key(name: str) -> str:

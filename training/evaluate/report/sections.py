@@ -52,8 +52,7 @@ def overview(figures: dict[str, Any]) -> Iterator[Block]:
     )
     yield from map(Text, what_pipelines_know(figures))
     names = [*figures["systems"], *figures["silent"]]
-    rows = [(name, _what_it_is(name, figures)) for name in names]
-    yield Table(("system", "what it is"), rows)
+    yield Table(("system", "what it is"), [(name, _what_it_is(name, figures)) for name in names])
     skipped = [(reason, f"{n:,}") for reason, n in figures["skipped"].items() if n]
     if skipped:
         yield Table(("not read, or left out", "mentions"), skipped)
