@@ -10,11 +10,13 @@
 - manifest.json   names of languages and groups, fingerprints of the concept table and its changes.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.hashing import WindowKeys
@@ -35,6 +37,8 @@ CAPITALS = "="  # stands before these in the text that has their key
 _KINDS = ("", "folded_")
 _SPELLING = "spelling_"
 _CHUNK = 1 << 16
+_UNSAID = 2  # words of a name whose initials may be left out
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 class MentionKeys:
@@ -246,8 +250,32 @@ def _distinct(parts: Sequence[tuple[Rows, np.ndarray]]) -> tuple[Rows, Rows]:
     return rows, folded.of(np.flatnonzero(folded.keys))
 
 
+def _initialisms(table: ConceptTable) -> Iterator[int]:
+    """Yield the rows of names in small letters that are the initials of another of their concept.
+
+    Some sources have "bed" (Bornholm eye disease) and "rich" so; they are read as "BED" and "RICH".
+    """
+    aliases, concepts = table.column("aliases", "alias"), table.keys("aliases")
+    short = pc.and_(pc.utf8_is_lower(aliases), pc.less_equal(pc.utf8_length(aliases), ABBREVIATION))
+    for row in np.flatnonzero(short.to_numpy(zero_copy_only=False)).tolist():
+        name, others = aliases[row].as_py(), table.span_of("aliases", int(concepts[row]))
+        if name.isalpha() and any(_initials(name, aliases[n].as_py().lower()) for n in others):
+            yield row
+
+
+def _initials(short: str, name: str) -> bool:
+    """Tell whether letters are the initials of a name's words, but for two of them at most."""
+    initials = [word[0] for word in _WORD.findall(name)]
+    left = iter(initials)
+    return (
+        0 <= len(initials) - len(short) <= _UNSAID
+        and initials[0] == short[0]
+        and all(letter in left for letter in short)
+    )
+
+
 def _names(table: ConceptTable) -> Iterator[Iterable[Name]]:
-    """Yield the names of a table in pieces."""
+    """Yield the names of a table in pieces; initials in capitals."""
     groups = [""] * len(table)
     for concept, group in zip(
         table.keys("types").tolist(), table.types.column("group").to_pylist(), strict=True
@@ -255,11 +283,13 @@ def _names(table: ConceptTable) -> Iterator[Iterable[Name]]:
         groups[concept] = group
     concepts = table.keys("aliases")
     aliases, languages = (table.column("aliases", name) for name in ("alias", "language"))
+    in_capitals = set(_initialisms(table))
     for start in range(0, len(concepts), _CHUNK):
         chunk = slice(start, start + _CHUNK)
+        written = enumerate(aliases[chunk].to_pylist(), start)
         yield map(
             Name,
-            aliases[chunk].to_pylist(),
+            (name.upper() if row in in_capitals else name for row, name in written),
             languages[chunk].to_pylist(),
             (groups[concept] for concept in concepts[chunk].tolist()),
         )

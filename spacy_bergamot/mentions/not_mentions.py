@@ -1,7 +1,9 @@
-"""Phrases that have a name inside and say nothing of it: "ST depression", 血尿酸 (uric acid).
+"""Words and phrases that are no mentions: "child", "ST depression", 血尿酸 (uric acid).
 
-not_mentions.tsv has them by language, in one form each. Left out is what may be said of a patient
-who has what the name means, such as "diabetes clinic".
+A phrase has a name inside and says nothing of it. A word is a name in some knowledge base: "child"
+is short for an interstitial lung disease in small letters too. not_mentions.tsv has them by
+language, phrases in one form each. Left out is what may be said of a patient who has what the name
+means, such as "diabetes clinic".
 """
 
 import csv
@@ -27,14 +29,24 @@ Stretch = tuple[int, int]
 
 
 class _Phrases(NamedTuple):
-    """The phrases of a language: keys of their folded forms, and those of scripts without spaces.
+    """Those of a language: words, phrases, and what is in a script without spaces.
 
-    keys (uint64 (n,)): Sorted.
+    words (frozenset[str]): In lower case.
+    keys (uint64 (n,)): Of the phrases' folded forms, sorted.
     unspaced (dict[str, list[str]]): By the characters that they begin with.
     """
 
+    words: frozenset[str]
     keys: np.ndarray
     unspaced: dict[str, list[str]]
+
+
+def no_names(languages: Sequence[str]) -> frozenset[str]:
+    """Return words that are no names in some languages, in lower case.
+
+    languages (Sequence[str]): As in MRCONSO.RRF.
+    """
+    return frozenset().union(*(_phrases(language).words for language in languages))
 
 
 def spaced_phrases(windows: Windows, language: str) -> Iterator[Stretch]:
@@ -86,13 +98,16 @@ def without_parts_of(places: dict[Stretch, str], phrases: Iterable[Stretch]) -> 
 @cache
 def _phrases(language: str) -> _Phrases:
     spaced: list[int] = []
+    words: list[str] = []
     unspaced: dict[str, list[str]] = {}
     for phrase in _by_language().get(language, ()):
         if lacks_spaces(phrase):
             unspaced.setdefault(phrase[:_BEGIN], []).append(phrase)
-        elif words := folded_name(phrase, language):
-            spaced.append(folded_key(words))
-    return _Phrases(np.unique(np.array(spaced, dtype=np.uint64)), unspaced)
+        elif phrase.isalpha():
+            words.append(phrase.lower())
+        elif form := folded_name(phrase, language):
+            spaced.append(folded_key(form))
+    return _Phrases(frozenset(words), np.unique(np.array(spaced, dtype=np.uint64)), unspaced)
 
 
 @cache

@@ -7,6 +7,7 @@ from spacy.tokens import Doc
 
 from spacy_bergamot.mentions.dictionary import ABBREVIATION
 from spacy_bergamot.mentions.language import stop_words
+from spacy_bergamot.mentions.not_mentions import no_names
 from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
 
 _NEAR = 8  # characters before a heading in which its line begins
@@ -23,13 +24,13 @@ NAMES_INSIDE = "bergamot_names_inside"
 def without_stop_words(
     places: dict[tuple[int, int], str], text: str, languages: list[str]
 ) -> dict[tuple[int, int], str]:
-    """Leave out the places of stop words that are not in capitals.
+    """Leave out the places of stop words, and of others that are no names, but for capitals.
 
     places (dict): Labels by start and end.
     text (str): Of the document.
     languages (list[str]): That it is in, or may be in.
     """
-    stops = stop_words(tuple(languages))
+    stops = stop_words(tuple(languages)) | no_names(languages)
     return {
         (start, end): label
         for (start, end), label in places.items()
