@@ -11,9 +11,9 @@ of all vectors and m_L of that language's:
 
 Both are added by weight. An alias is at the distance d = 1 - score, a concept at (Σ d^-p)^(-1/p)
 over its aliases with p = 1 / agreement: several near names bring it nearer than the nearest alone.
-An alias of the mention's folded form has a tenth of its distance left: whatever the language model
-makes of an ending, it is the same word. An alias that is the mention itself has score 1 and comes
-before all others.
+An alias of the mention's folded form has a quarter of its distance left: whatever the language
+model makes of an ending, it is the same word. An alias that is the mention itself has score 1 and
+comes before all others.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ from spacy_bergamot.linking.generators import (
 from spacy_bergamot.linking.selection import Allowed
 
 _LEAST = 1e-6
-_FOLDED = 0.1  # of the distance of an alias that has the mention's folded form
+_FOLDED = 0.25  # of the distance of an alias that has the mention's folded form
 
 
 class Pool(NamedTuple):
