@@ -235,9 +235,9 @@ class KnowledgeBase:
             raise BergamotError(Errors.B013, value=concept_id, where=self.table.path)
         return row
 
-    def named(self, alias: str, *, removed: bool = False) -> list[Name]:
+    def named(self, alias: str, *, removed: bool = False, added: bool = False) -> list[Name]:
         """Return the names with the normal form of an alias; see `Names.named`."""
-        return self._names.named(alias, removed=removed)
+        return self._names.named(alias, removed=removed, added=added)
 
     def concepts_named(self, alias: str) -> set[str]:
         """Return the ids of the concepts that have a name, whatever its case.

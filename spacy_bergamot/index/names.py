@@ -61,14 +61,17 @@ class Names:
                 found += [(number, alias) for alias in index.table.span_of("aliases", row)]
         return [name for name in found if not self.is_removed(*name)]
 
-    def named(self, alias: str, *, removed: bool = False) -> list[Name]:
+    def named(self, alias: str, *, removed: bool = False, added: bool = False) -> list[Name]:
         """Return the names with the normal form of an alias, as they are written.
 
         alias (str): In any case.
         removed (bool): Those that were removed too.
+        added (bool): Those alone that were added.
         """
         found = []
         for number, index in enumerate(self.indexes):
+            if added and number == 0:
+                continue
             table, concepts = index.table, index.table.keys("aliases")
             found += [
                 Name(

@@ -99,17 +99,21 @@ class LookUp:
         return {**known, **find_abbreviations(text)}
 
     def _usual_forms(self, language: str) -> dict[str, str]:
-        """Return the usual short forms of a language that are no names of the knowledge base."""
+        """Return the usual short forms of a language, but for those that are names otherwise.
+
+        Knowledge bases have rare diseases by the same letters: CAD is cold agglutinin disease too.
+        So their names count only where what notes mean is not in them, or where they were added.
+        """
         if language not in self._usual:
             self._usual[language] = {
                 short: long
                 for short, long in usual_short_forms(language).items()
-                if not self._is_name(short, language)
+                if not self._is_name(short, language, added=self._is_name(long, "ENG"))
             }
         return self._usual[language]
 
-    def _is_name(self, text: str, language: str) -> bool:
-        names = self.kb.named(text) if self.kb else []
+    def _is_name(self, text: str, language: str, *, added: bool = False) -> bool:
+        names = self.kb.named(text, added=added) if self.kb else []
         own = {lat(language), *map(lat, NO_LANGUAGE)}
         return any(lat(name.language) in own for name in names)
 

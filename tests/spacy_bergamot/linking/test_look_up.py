@@ -44,7 +44,7 @@ def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
         ("de", "HTN", "htn"),
         ("", "HTN", "htn"),
         ("en", "htn", "htn"),
-        ("en", "MI", "mi"),  # a name of the knowledge base
+        ("en", "MI", "myocardial infarction"),  # a name of the knowledge base too
         ("cs", "IM", "myocardial infarction"),
     ],
 )
