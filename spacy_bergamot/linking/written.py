@@ -9,6 +9,9 @@ from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.mention import Mention
 from spacy_bergamot.text import normalize
 
+SETTLED = 0.9
+"""What is left of the score of a concept that is equal but for the way in which it is written."""
+
 
 def as_written(mention: Mention, candidates: list[Candidate], index: AliasIndex) -> list[Candidate]:
     """Order the best candidates where their scores are equal: those written alike come first.
@@ -17,6 +20,7 @@ def as_written(mention: Mention, candidates: list[Candidate], index: AliasIndex)
     *Hypertonie* is hypertension, in Dutch and Czech it is a muscle's. Then those that are, as the
     mention, in capitals or not: *COLD* is a disease of the lung and *cold* an infection. In normal
     form they are equal, and all have score 1. A text that is all in capitals says nothing of them.
+    What comes behind the first so has `SETTLED` of its score: it leaves no doubt, as a tie would.
 
     mention (Mention): What is linked.
     candidates (list[Candidate]): Best first.
@@ -34,7 +38,14 @@ def as_written(mention: Mention, candidates: list[Candidate], index: AliasIndex)
         other = bool(mention.language) and lat(one.language) not in own
         return other, not all_capitals and one.alias.isupper() != capitals
 
-    return sorted(equal, key=differs) + candidates[len(equal) :]
+    if len(equal) < 2:
+        return equal + candidates[len(equal) :]
+    best = min(map(differs, equal))
+    settled = [
+        one if differs(one) == best else replace(one, score=round(SETTLED * one.score, 6))
+        for one in sorted(equal, key=differs)
+    ]
+    return sorted([*settled, *candidates[len(equal) :]], key=lambda one: -one.score)
 
 
 def _in_language(candidate: Candidate, language: str, index: AliasIndex) -> Candidate:

@@ -40,11 +40,16 @@ def test_a_name_means_what_it_means_in_the_text_s_language(make_nlp: Callable[..
     linker = nlp.get_pipe("bergamot_linker")
     others = [{**add("C01", "Zelose"), "language": language} for language in ("DUT", "CZE")]
     linker.update_index([*others, {**add("C04", "Zelose"), "language": "GER"}])
-    for language, linked in (("de", "C04"), ("nl", "C01"), ("fr", "C01")):
+    for language, linked, scores in (
+        ("de", "C04", [1, 0.9]),
+        ("nl", "C01", [1, 0.9]),
+        ("fr", "C01", [1, 1]),  # a tie, which says nothing of the text
+    ):
         doc = mark(nlp, "Zelose seit 2010.", "Zelose")
         doc.user_data["language"] = language
         (ent,) = linker(doc).ents
         assert ent.kb_id_ == linked, language
+        assert [c["score"] for c in ent._.candidates] == scores, language
 
 
 @pytest.mark.parametrize("language", ["JPN", "CHI"])
