@@ -12,7 +12,7 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from spacy_bergamot.inflection import uninflected
+from spacy_bergamot.inflection import kept_whole, uninflected
 from spacy_bergamot.text import normalize
 
 # No single letters: of "hepatitis A" and "гепатит В" they are the point.
@@ -72,6 +72,7 @@ _KEPT = {
     "DAN": "åæø", "EST": "äöõü", "FIN": "åäö", "NOR": "åæø", "SPA": "ñ", "SWE": "åäö",
 }  # fmt: skip
 """Letters that are no others with an accent: Swedish vårt (our) is no vårta, Spanish año no ano."""
+_AS_IT_IS = "."  # no word without an ending ends so
 _LONG = 6
 """Letters from which a word's British spelling is changed: not of "hour" or "rise"."""
 
@@ -129,6 +130,8 @@ def fold_word(word: str, language: str) -> str:
         return ""
     if word in _ROMAN:
         return _ROMAN[word]
+    if word in kept_whole(language):
+        return word + _AS_IT_IS
     if language != "GRE":
         word = "".join(_GREEK.get(letter, letter) for letter in word)
     if language == "ENG" and len(word) >= _LONG:

@@ -27,7 +27,6 @@ _OPPOSITES = frozenset(["hyper", "hypo", "hiper", "hipo", "iper", "ipo"])
 """Of names with a hyphen; stemmers make one of some."""
 _thread = local()
 _TABLE = "kept_whole.tsv"
-_WHOLE = "."  # no word without an ending ends so
 
 
 def _rules(*pairs: tuple[str, str]) -> Rules:
@@ -180,8 +179,6 @@ def uninflected(word: str, language: str) -> str:
     """
     if word in _OPPOSITES:
         return word
-    if word in _kept_whole(language):
-        return word + _WHOLE
     if language == "ENG":
         return _singular(word)
     if found := stemmer(language):
@@ -194,8 +191,11 @@ def uninflected(word: str, language: str) -> str:
 
 
 @cache
-def _kept_whole(language: str) -> frozenset[str]:
-    """Return the words of a language that without an ending would be another: vårt, vårta."""
+def kept_whole(language: str) -> frozenset[str]:
+    """Return the words (in normal form) that without an ending would be another: vårt, vårta.
+
+    language (str): As in MRCONSO.RRF.
+    """
     with Path(__file__).with_name(_TABLE).open(encoding="utf8", newline="") as lines:
         rows = csv.DictReader(lines, delimiter="\t")
         return frozenset(normalize(row["word"]) for row in rows if row["language"] == language)
