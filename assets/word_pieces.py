@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from spacy_bergamot.folding import plain_word
-from spacy_bergamot.mentions.units import lacks_spaces
 from spacy_bergamot.mentions.usual import LEAST, MOST
+from spacy_bergamot.scripts import lacks_spaces
 
 TARGET = Path(__file__).parents[1] / "spacy_bergamot/mentions/word_pieces.txt.xz"
 

@@ -21,9 +21,8 @@ from pathlib import Path
 from spacy_bergamot.folding import fold_word
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.languages import lat
-from spacy_bergamot.mentions.dictionary import CAPITALS, keyed
-from spacy_bergamot.mentions.folded import LEAST, folded_name
-from spacy_bergamot.mentions.units import letters
+from spacy_bergamot.name_keys import CAPITALS, LEAST, folded_name, keyed
+from spacy_bergamot.scripts import letters
 from spacy_bergamot.text import normalize
 
 

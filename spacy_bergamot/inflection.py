@@ -56,7 +56,8 @@ _RULES: dict[str, Rules] = {
         (r"(?<=\w{3})(?:ern|en|er|es|e)$|(?<=\w{2}[lr])n$", ""),
     ),
     "DUT": _rules(
-        (r"(?<=\w{2}[^aeiouyjs])s$", ""),
+        (r"(?<=\w{2}[^aeiouyjs])s$|(?<=\w{2}[^aeiouyjsc]e)s$", ""),  # not "abces"
+        (r"ie(?:ën|s)$", "ie"),
         (r"(?<=\w{3})en?$", ""),
         (r"([bdfgklmnprst])\1$", r"\1"),
         (r"(?:(a)a|(e)e|(o)o|(u)u)(?=[^aeiou]$)", r"\1\2\3\4"),

@@ -13,7 +13,7 @@ import numpy as np
 
 from spacy_bergamot.languages import lat
 from spacy_bergamot.mentions.language import stop_words
-from spacy_bergamot.mentions.units import lacks_spaces
+from spacy_bergamot.scripts import lacks_spaces
 
 DOUBT, EDGE_DOUBT = 0.4, 0.1
 """Probability of being outside from which a unit inside of a mention, or at its end, is so: chosen

@@ -12,8 +12,7 @@ import numpy as np
 from spacy_bergamot.hashing import find_keys
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.languages import lat
-from spacy_bergamot.mentions.dictionary import CAPITALS, keyed
-from spacy_bergamot.mentions.folded import folded_key, folded_name
+from spacy_bergamot.name_keys import CAPITALS, folded_key, folded_name, keyed
 from spacy_bergamot.ragged import expand
 from spacy_bergamot.text import unbroken
 

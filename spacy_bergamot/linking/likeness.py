@@ -5,9 +5,9 @@ from functools import lru_cache
 from spacy_bergamot.languages import lat
 from spacy_bergamot.linking.candidates import Candidate
 from spacy_bergamot.linking.mention import Mention
-from spacy_bergamot.mentions.folded import folded_name
 from spacy_bergamot.mentions.misspelt import LEAST
-from spacy_bergamot.mentions.units import lacks_spaces
+from spacy_bergamot.name_keys import folded_name
+from spacy_bergamot.scripts import lacks_spaces
 from spacy_bergamot.text import normalize
 
 

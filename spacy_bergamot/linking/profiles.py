@@ -15,7 +15,7 @@ from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.kb.concept_table import CHILD_RELATIONS, PARENT_RELATIONS, ConceptTable
 from spacy_bergamot.languages import NO_LANGUAGE
 from spacy_bergamot.mentions.language import stop_words
-from spacy_bergamot.mentions.units import lacks_spaces
+from spacy_bergamot.scripts import lacks_spaces
 from spacy_bergamot.text import normalize
 
 _REMEMBERED = 20_000

@@ -22,7 +22,7 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.hashing import WindowKeys
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.languages import NO_LANGUAGE, lat
-from spacy_bergamot.mentions.dictionary import MentionKeys, keyed
+from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import FoldedText, Windows
 from spacy_bergamot.mentions.language import Guess, language_of
 from spacy_bergamot.mentions.not_mentions import (
@@ -42,6 +42,7 @@ from spacy_bergamot.mentions.settings import MentionSettings
 from spacy_bergamot.mentions.short_forms import short_form_places, usual_places
 from spacy_bergamot.mentions.splitting import split_tokens
 from spacy_bergamot.mentions.windows import find_names
+from spacy_bergamot.name_keys import keyed
 from spacy_bergamot.storage.bundle import FileBundle
 from spacy_bergamot.storage.bundle_pipe import BundlePipe
 

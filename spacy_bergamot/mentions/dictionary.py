@@ -22,18 +22,17 @@ from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.hashing import WindowKeys
 from spacy_bergamot.kb.concept_table import ConceptTable, Name
 from spacy_bergamot.languages import NO_LANGUAGE, lat
-from spacy_bergamot.mentions.folded import Corrected, FoldedText, folded_key, folded_name
+from spacy_bergamot.mentions.folded import Corrected, FoldedText
 from spacy_bergamot.mentions.misspelt import Spellings, Word, counted_words
 from spacy_bergamot.mentions.rows import Rows
+from spacy_bergamot.name_keys import ABBREVIATION, CAPITALS, folded_key, folded_name, keyed
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
-from spacy_bergamot.text import normalize, unbroken, unify
+from spacy_bergamot.text import unbroken
 
 KIND = "mention-keys"
 VERSION = 4
 _FIELDS = {"languages": list, "groups": list, "longest": int, "table": str}
-ABBREVIATION = 5  # characters; up to here a name in capitals is matched in capitals only
-CAPITALS = "="  # stands before these in the text that has their key
 _KINDS = ("", "folded_")
 _SPELLING = "spelling_"
 _CHUNK = 1 << 16
@@ -161,17 +160,6 @@ class MentionKeys:
                 if value not in known:
                     shown = ", ".join(sorted(known))
                     raise BergamotError(Errors.B033, value=value, what=what, name=name, known=shown)
-
-
-def keyed(alias: str) -> str:
-    """Return the text whose key an alias has: its normal form, or a short one's capitals.
-
-    alias (str): As it is written.
-    """
-    written = " ".join(unify(alias).split())
-    if len(written) <= ABBREVIATION and written.isupper():
-        return CAPITALS + written
-    return normalize(alias)
 
 
 class _Numbered:

@@ -1,23 +1,15 @@
-"""Mentions that are written otherwise than a name: inflected, reordered, with other hyphens.
-
-The key of a name's folded form is the sum of its words' keys modulo 2⁶⁴, so that their order means
-nothing and all windows of a text have theirs by the differences of one running sum.
-"""
+"""Mentions that are written otherwise than a name: inflected, reordered, with other hyphens."""
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from spacy_bergamot.folding import FoldedWord, folded_words, joined_words
-from spacy_bergamot.hashing import string_key
 from spacy_bergamot.mentions.reading import Reading
-from spacy_bergamot.mentions.units import lacks_spaces, letters
-
-LEAST = 4
-"""Letters and digits of a folded form below which it says too little."""
+from spacy_bergamot.name_keys import LEAST, word_key
+from spacy_bergamot.scripts import lacks_spaces, letters
 
 _VOUCHING = 4
 """Letters and digits of the words beside a doubtful correction that make it likely."""
@@ -49,25 +41,6 @@ class Corrected(NamedTuple):
     keys: np.ndarray
     changed: np.ndarray
     doubtful: np.ndarray
-
-
-def folded_name(name: str, language: str) -> list[FoldedWord]:
-    """Return the words of a name's folded form; none if it has none, or one that says too little.
-
-    language (str): As in MRCONSO.RRF.
-    """
-    if lacks_spaces(name):
-        return []
-    words = [word for word in folded_words(name, language) if word.folded]
-    return words if sum(letters(word.folded) for word in words) >= LEAST else []
-
-
-def folded_key(words: list[FoldedWord]) -> int:
-    """Return the key of a folded form; 0 for none.
-
-    words (Sequence[str]): The words of the folded form.
-    """
-    return sum(word_key(word.folded) for word in words) % 2**64
 
 
 class FoldedText:
@@ -163,9 +136,3 @@ def _borders(
     behind = np.fromiter(apostrophes, dtype=bool, count=len(starts))
     begin = np.isin(starts, reading.token_starts) | behind
     return begin, np.isin(ends, reading.token_ends)
-
-
-@lru_cache(maxsize=100_000)
-def word_key(folded: str) -> int:
-    """Return the key of a folded word; 0 for one that does not count."""
-    return string_key(folded) if folded else 0

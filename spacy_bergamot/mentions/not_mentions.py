@@ -17,9 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_bergamot.hashing import find_keys
-from spacy_bergamot.mentions.folded import Windows, folded_key, folded_name
+from spacy_bergamot.mentions.folded import Windows
 from spacy_bergamot.mentions.reading import Reading
-from spacy_bergamot.mentions.units import lacks_spaces
+from spacy_bergamot.name_keys import folded_key, folded_name
+from spacy_bergamot.scripts import lacks_spaces
 
 _TABLE = "not_mentions.tsv"
 _BEGIN = 2  # characters by which phrases of scripts without spaces are looked up

@@ -5,10 +5,10 @@ from bisect import bisect_left
 
 from spacy.tokens import Doc
 
-from spacy_bergamot.mentions.dictionary import ABBREVIATION
 from spacy_bergamot.mentions.language import stop_words
 from spacy_bergamot.mentions.not_mentions import no_names
 from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
+from spacy_bergamot.name_keys import ABBREVIATION
 
 _NEAR = 8  # characters before a heading in which its line begins
 _LINE = re.compile(r"(?:\A|\n)[^\w\n]*\Z")

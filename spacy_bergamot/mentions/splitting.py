@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup
 
-from spacy_bergamot.mentions.units import lacks_spaces
+from spacy_bergamot.scripts import lacks_spaces
 
 _KEPT = ("TAG", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID", "MORPH", "POS", "SENT_START", "LEMMA")
 _BEGINS, _CONTINUES = 3, 1  # of ENT_IOB

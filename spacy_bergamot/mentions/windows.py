@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_bergamot.hashing import WindowKeys
-from spacy_bergamot.mentions.dictionary import ABBREVIATION, CAPITALS, MentionKeys
+from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.reading import Reading
 from spacy_bergamot.mentions.units import Units, units_of
+from spacy_bergamot.name_keys import ABBREVIATION, CAPITALS
 from spacy_bergamot.text import lowered, unify
 
 _WORD = 3  # what a word takes of a mention's length; a character of an unspaced script takes 1

@@ -26,8 +26,8 @@ from spacy_bergamot.linking.mention import Mention, Query
 from spacy_bergamot.linking.rerank import rerank_documents
 from spacy_bergamot.linking.written import as_written
 from spacy_bergamot.mentions.misspelt import LEAST
-from spacy_bergamot.mentions.units import lacks_spaces
 from spacy_bergamot.pipeline.linker import BergamotLinker
+from spacy_bergamot.scripts import lacks_spaces
 from spacy_bergamot.text import has_letters, normalize
 
 

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.mentions.folded import folded_key, folded_name
+from spacy_bergamot.name_keys import folded_key, folded_name
 from spacy_bergamot.text import has_letters, normalize
 
 _SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")

@@ -109,7 +109,7 @@ def _rows(document: Document) -> Iterator[dict[str, Any]]:
 def _document(name: str, rows: list[dict[str, Any]]) -> Document:
     return Document(
         name,
-        [Mention(**{field: row[field] for field in Mention._fields}) for row in rows],
+        [Mention(**{name: row[name] for name in Mention._fields if name in row}) for row in rows],
         [[Candidate(**{**one, "scores": dict(one["scores"])}) for one in row["candidates"]]
          for row in rows],
         [Gold(frozenset(row["golds"]), row["known"], row["hidden"]) for row in rows],

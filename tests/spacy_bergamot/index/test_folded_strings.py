@@ -8,8 +8,7 @@ from spacy_bergamot.hashing import find_keys
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.folded_strings import FoldedStrings
 from spacy_bergamot.languages import lat
-from spacy_bergamot.mentions.dictionary import CAPITALS, keyed
-from spacy_bergamot.mentions.folded import folded_name
+from spacy_bergamot.name_keys import CAPITALS, folded_name, keyed
 from spacy_bergamot.text import normalize
 
 

@@ -8,16 +8,8 @@ from hypothesis import strategies as st
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.kb.concept_table import ConceptTable, Name
-from spacy_bergamot.mentions.dictionary import MentionKeys, keyed
-
-
-@pytest.mark.parametrize(
-    ("alias", "key"),
-    [("Heart  Attack", "heart attack"), ("MRI", "=MRI"), ("ＭＲＩ", "=MRI"), ("T 3", "=T 3"),
-     ("INSULIN", "insulin"), ("Mri", "mri"), ("12", "12"), ("МРТ", "=МРТ")],
-)  # fmt: skip
-def test_a_short_name_in_capitals_keeps_them(alias: str, key: str):
-    assert keyed(alias) == key
+from spacy_bergamot.mentions.dictionary import MentionKeys
+from spacy_bergamot.name_keys import keyed
 
 
 @pytest.fixture(scope="module")

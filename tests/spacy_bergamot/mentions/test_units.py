@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from spacy_bergamot.mentions.reading import reading
-from spacy_bergamot.mentions.units import lacks_spaces, units_of
+from spacy_bergamot.mentions.units import units_of
+from spacy_bergamot.scripts import lacks_spaces
 from tests.spacy_bergamot.factories import mentions
 
 NLP = spacy.blank("xx")

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.mentions.dictionary import CAPITALS, MentionKeys, keyed
+from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.reading import reading
 from spacy_bergamot.mentions.units import units_of
 from spacy_bergamot.mentions.windows import find_names
+from spacy_bergamot.name_keys import CAPITALS, keyed
 from spacy_bergamot.text import unify
 from tests.work import lines_run
 
