@@ -79,7 +79,7 @@ class ExactGenerator:
 
 @dataclass(frozen=True)
 class FoldedGenerator:
-    """Aliases in the text's language that have the name's folded form, with score `FOLDED`.
+    """Other aliases in the text's language with the name's folded form, with score `FOLDED`.
 
     They differ from it in inflection, order, hyphens or spelling alone (`spacy_bergamot.folding`).
     Of a text whose language nobody knows, and of an index that was made before it had folded
@@ -91,6 +91,8 @@ class FoldedGenerator:
     def search(self, queries: Sequence[Query], index: AliasIndex, encoder: Encodes) -> Search:
         """Return the search for some names; see `Generator.search`."""
         found = [index.folded.find(one.name, one.languages) for one in queries]
+        itself = index.lookup([one.name for one in queries])
+        found = [each[each != same] for each, same in zip(found, itself, strict=True)]
 
         def search(rows: Sequence[int], fetch: int) -> list[Hits]:
             each = [found[row] for row in rows]
