@@ -130,19 +130,21 @@ def _rows(index: AliasIndex, names: Sequence[Name], missing: set[str]) -> np.nda
 
 
 def _names_of(index: AliasIndex, count: int, rng: np.random.Generator) -> list[Name]:
-    """Draw names of the dictionary, each with one of the concepts that have it."""
+    """Draw names of the dictionary, each with the concepts that have it in a language.
+
+    Any of them is right: which one is meant, no name by itself can say.
+    """
     table = index.table
     concept_of, language_of = table.keys("aliases"), table.column("aliases", "language")
     drawn = rng.choice(len(index), min(count, len(index)), replace=False)
     rows = [(string, int(rng.choice(index.alias_rows(int(string))))) for string in drawn]
-    return [
-        Name(
-            frozenset([table.concept_id(int(concept_of[row]))]),
-            str(index.strings[int(string)].as_py()),
-            str(language_of[row].as_py()),
-        )
-        for string, row in rows
-    ]
+    names = []
+    for string, row in rows:
+        language = str(language_of[row].as_py())
+        same = [n for n in index.alias_rows(int(string)) if language_of[n].as_py() == language]
+        concepts = frozenset(table.concept_id(int(concept_of[n])) for n in same)
+        names.append(Name(concepts, str(index.strings[int(string)].as_py()), language))
+    return names
 
 
 def _misspelt(index: AliasIndex, count: int, rng: np.random.Generator) -> list[Name]:
