@@ -42,10 +42,11 @@ class _Phrases(NamedTuple):
     unspaced: dict[str, list[str]]
 
 
-def no_names(languages: Sequence[str]) -> frozenset[str]:
+@cache
+def no_names(languages: tuple[str, ...]) -> frozenset[str]:
     """Return words that are no names in some languages, in lower case.
 
-    languages (Sequence[str]): As in MRCONSO.RRF.
+    languages (tuple[str, ...]): As in MRCONSO.RRF.
     """
     return frozenset().union(*(_phrases(language).words for language in languages))
 

@@ -30,7 +30,7 @@ def without_stop_words(
     text (str): Of the document.
     languages (list[str]): That it is in, or may be in.
     """
-    stops = stop_words(tuple(languages)) | no_names(languages)
+    stops = stop_words(tuple(languages)) | no_names(tuple(languages))
     return {
         (start, end): label
         for (start, end), label in places.items()

@@ -122,3 +122,15 @@ def test_what_is_no_concept_is_refused_and_names_are_not(
     assert said["decision"] == "NIL"
     assert said["reason"] == "nothing was found" or "is below min_probability" in said["reason"]
     assert linker.explain(names["C0020538"][0])["reason"] == ""
+
+
+def test_of_a_name_that_several_concepts_have_any_is_right(make_nlp):
+    """No name by itself can say which is meant."""
+    linker = make_nlp(mentions=False).get_pipe("bergamot_linker")
+    made = answers(linker, [Name(frozenset(["C02"]), "sugar trouble", "ENG")] * 400)
+    golds = {
+        gold
+        for mention, gold in zip(made.mentions, made.golds, strict=True)
+        if mention.text == "cold"
+    }
+    assert golds == {frozenset(["C04", "C05"])}
