@@ -10,13 +10,11 @@
 - manifest.json   names of languages and groups, fingerprints of the concept table and its changes.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow.compute as pc
 
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.hashing import WindowKeys
@@ -25,7 +23,8 @@ from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.mentions.folded import Corrected, FoldedText
 from spacy_bergamot.mentions.misspelt import Spellings, Word, counted_words
 from spacy_bergamot.mentions.rows import Rows
-from spacy_bergamot.name_keys import ABBREVIATION, CAPITALS, folded_key, folded_name, keyed
+from spacy_bergamot.mentions.table_names import crowded, is_short_form, names_of
+from spacy_bergamot.name_keys import CAPITALS, folded_key, folded_name, keyed
 from spacy_bergamot.storage.files import atomic_folder
 from spacy_bergamot.storage.manifest import read_manifest, write_manifest
 from spacy_bergamot.text import unbroken
@@ -35,15 +34,13 @@ VERSION = 4
 _FIELDS = {"languages": list, "groups": list, "longest": int, "table": str}
 _KINDS = ("", "folded_")
 _SPELLING = "spelling_"
-_CHUNK = 1 << 16
-_UNSAID = 2  # words of a name whose initials may be left out
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 class MentionKeys:
     """A dictionary on disk; make it with `MentionKeys.write` or `MentionKeys.changed`.
 
     longest (int): Characters of the longest alias in normal form.
+    crowded (list[int]): Letters of the abbreviations that are left out, as there are too many.
     table (str): Fingerprint of the concept table.
     changes (str | None): Of its changes.
     """
@@ -55,6 +52,7 @@ class MentionKeys:
         self.languages: list[str] = manifest["languages"]
         self.groups: list[str] = manifest["groups"]
         self.longest: int = manifest["longest"]
+        self.crowded: list[int] = manifest.get("crowded", [])
         self.table: str = manifest["table"]
         self.changes: str | None = manifest["changes"]
         self.rows, self.folded = (
@@ -77,8 +75,8 @@ class MentionKeys:
         path (Path): The folder.
         table (ConceptTable): The knowledge base.
         """
-        found = _Numbered([], [])
-        parts = [found.rows(names) for names in _names(table)]
+        found = _Numbered([], [], crowded=crowded(table))
+        parts = [found.rows(names) for names in names_of(table)]
         spellings = Spellings.of(found.words)
         found.save(path, *_distinct(parts), spellings, table=table.fingerprint, changes=None)
 
@@ -89,6 +87,7 @@ class MentionKeys:
         before: Iterable[Name],
         now: Iterable[Name],
         *,
+        added: Collection[str] = (),
         changes: str | None,
     ) -> None:
         """Write the dictionary that has, of some names, only those that there are now.
@@ -97,9 +96,12 @@ class MentionKeys:
         names (Iterable[str]): Aliases that were or are; every row of their keys goes.
         before (Iterable[Name]): All that there were of these.
         now (Iterable[Name]): All that there are of these.
+        added (Collection[str]): Aliases that somebody has added: in it however crowded.
         changes (str | None): Fingerprint of the changes.
         """
-        found = _Numbered(self.languages, self.groups, self.longest)
+        found = _Numbered(
+            self.languages, self.groups, self.longest, crowded=self.crowded, added=added
+        )
         gone = np.isin(self.rows.keys, WindowKeys.of(map(keyed, names)))
         _, were = _distinct([found.rows(before)])
         spellings = self.spellings.minus(Spellings.of(found.words))
@@ -166,12 +168,21 @@ class _Numbered:
     """Languages and groups by number, in the order in which they are met, and words of names.
 
     words (Counter): How many of the names that were met have each word.
+    crowded (Sequence[int]): Letters of abbreviations that are left out, unless somebody added them.
     """
 
-    def __init__(self, languages: Sequence[str], groups: Sequence[str], longest: int = 0) -> None:
+    def __init__(
+        self,
+        languages: Sequence[str],
+        groups: Sequence[str],
+        longest: int = 0,
+        *,
+        crowded: Sequence[int],
+        added: Collection[str] = (),
+    ) -> None:
         self.languages = {language: number for number, language in enumerate(languages)}
         self.groups = {group: number for number, group in enumerate(groups)}
-        self.longest = longest
+        self.longest, self.crowded, self._added = longest, crowded, added
         self.words: Counter[Word] = Counter()
 
     def rows(self, names: Iterable[Name]) -> tuple[Rows, np.ndarray]:
@@ -179,7 +190,11 @@ class _Numbered:
 
         Names without a letter are left out, as numbers alone are no mentions.
         """
-        kept = [name for name in names if any(map(str.isalpha, name.alias))]
+        kept = [
+            name
+            for name in names
+            if any(map(str.isalpha, name.alias)) and not self._is_left_out(name.alias)
+        ]
         texts = [keyed(name.alias) for name in kept]
         self.longest = max([self.longest, *map(len, texts)])
         languages = (self.languages.setdefault(n.language, len(self.languages)) for n in kept)
@@ -190,6 +205,10 @@ class _Numbered:
             for name, text in zip(kept, texts, strict=True)
         )
         return Rows(WindowKeys.of(texts), *numbers), np.fromiter(folded, dtype=np.uint64)
+
+    def _is_left_out(self, alias: str) -> bool:
+        """Tell whether an alias is an abbreviation of a length that has too many of them."""
+        return is_short_form(alias) and len(alias) in self.crowded and alias not in self._added
 
     def _folded(self, alias: str, language: str) -> int:
         """Return the key of an alias's folded form, 0 if it has none; count the words of it."""
@@ -222,6 +241,7 @@ class _Numbered:
                 languages=list(self.languages),
                 groups=list(self.groups),
                 longest=self.longest,
+                crowded=list(self.crowded),
                 rows=len(rows.keys),
                 table=table,
                 changes=changes,
@@ -236,48 +256,3 @@ def _distinct(parts: Sequence[tuple[Rows, np.ndarray]]) -> tuple[Rows, Rows]:
     rows = every.of(first)
     folded = rows._replace(keys=keys[first])
     return rows, folded.of(np.flatnonzero(folded.keys))
-
-
-def _initialisms(table: ConceptTable) -> Iterator[int]:
-    """Yield the rows of names in small letters that are the initials of another of their concept.
-
-    Some sources have "bed" (Bornholm eye disease) and "rich" so; they are read as "BED" and "RICH".
-    """
-    aliases, concepts = table.column("aliases", "alias"), table.keys("aliases")
-    short = pc.and_(pc.utf8_is_lower(aliases), pc.less_equal(pc.utf8_length(aliases), ABBREVIATION))
-    for row in np.flatnonzero(short.to_numpy(zero_copy_only=False)).tolist():
-        name, others = aliases[row].as_py(), table.span_of("aliases", int(concepts[row]))
-        if name.isalpha() and any(_initials(name, aliases[n].as_py().lower()) for n in others):
-            yield row
-
-
-def _initials(short: str, name: str) -> bool:
-    """Tell whether letters are the initials of a name's words, but for two of them at most."""
-    initials = [word[0] for word in _WORD.findall(name)]
-    left = iter(initials)
-    return (
-        0 <= len(initials) - len(short) <= _UNSAID
-        and initials[0] == short[0]
-        and all(letter in left for letter in short)
-    )
-
-
-def _names(table: ConceptTable) -> Iterator[Iterable[Name]]:
-    """Yield the names of a table in pieces; initials in capitals."""
-    groups = [""] * len(table)
-    for concept, group in zip(
-        table.keys("types").tolist(), table.types.column("group").to_pylist(), strict=True
-    ):
-        groups[concept] = group
-    concepts = table.keys("aliases")
-    aliases, languages = (table.column("aliases", name) for name in ("alias", "language"))
-    in_capitals = set(_initialisms(table))
-    for start in range(0, len(concepts), _CHUNK):
-        chunk = slice(start, start + _CHUNK)
-        written = enumerate(aliases[chunk].to_pylist(), start)
-        yield map(
-            Name,
-            (name.upper() if row in in_capitals else name for row, name in written),
-            languages[chunk].to_pylist(),
-            (groups[concept] for concept in concepts[chunk].tolist()),
-        )

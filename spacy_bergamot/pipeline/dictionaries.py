@@ -77,12 +77,14 @@ def changed_dictionaries(
     aliases = [*_concerned(before, after)]
     aliases += [name.alias for text in names for name in after.kb.named(text, removed=True)]
     was, now = ([n for text in names for n in of.kb.named(text)] for of in (before, after))
+    entries = after.changes.entries if after.changes else []
+    added = {entry["alias"] for entry in entries if entry["action"] == "add"}
     changes = after.changes.fingerprint if after.changes else None
     made = []
     for dictionary in dictionaries_beside(linker):
         if dictionary.keys.table == after.index.table.fingerprint:
             bundle = FileBundle.temporary()
-            dictionary.keys.changed(bundle.path, aliases, was, now, changes=changes)
+            dictionary.keys.changed(bundle.path, aliases, was, now, added=added, changes=changes)
             made.append((dictionary, bundle))
     return made
 

@@ -1,8 +1,8 @@
-"""Texts in which people mark mentions by hand: `[Schmerzen im Unterbauch|lower abdominal pain]`.
+r"""Texts in which people mark mentions by hand: `[Schmerzen im Unterbauch|lower abdominal pain]`.
 
-A line is a language, a tab and a text. In brackets stand the words of a mention, a bar, and its
-concept: an id, a code of a vocabulary, or an English name of it, of which
-`python -m training corpus --concepts` makes ids; several, by bars, are alternatives.
+A line is a language, a tab and a text, in which `\n` is a line break. In brackets stand the words
+of a mention, a bar, and its concept: an id, a code of a vocabulary, or an English name of it, of
+which `python -m training corpus --concepts` makes ids; several, by bars, are alternatives.
 """
 
 import re
@@ -39,7 +39,7 @@ def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
         for number, line in numbered(path):
             place = f"{path}:{number}"
             language, _, marked = line.partition("\t")
-            text, marks = unmarked(marked)
+            text, marks = unmarked(marked.replace(r"\n", "\n"))
             if lat(language) not in NAMES:
                 builder.skip("line without language and tab", place)
             elif "[" in text or "]" in text:

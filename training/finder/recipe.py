@@ -12,6 +12,8 @@ class Recipe:
     swap_share (float): Of gold mentions whose concept is in the knowledge base, those that get
         another name of it, in any language.
     recase_share (float): Of documents that are read in capitals or in small letters.
+    average (float): Decay of the mean over steps of the parameters, which is what is measured and
+        kept; 0 for those of the last step.
     precision (str): "fp32" or "bf16". seed (int): Of order, swaps, dropout and the head.
     """
 
@@ -20,5 +22,6 @@ class Recipe:
     learn_rate: float = 2e-4
     swap_share: float = 0.4
     recase_share: float = 0.1
+    average: float = 0.998
     precision: str = "fp32"
     seed: int = 0

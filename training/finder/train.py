@@ -67,7 +67,9 @@ def train_finder(
         documents=_digest(train),
         concepts=None if concepts is None else concepts.fingerprint,
     )
-    tuning = Tuning(model, learn_rate=recipe.learn_rate, output=output, run=run)
+    tuning = Tuning(
+        model, learn_rate=recipe.learn_rate, output=output, run=run, average=recipe.average
+    )
     done, history = tuning.resume()
     for epoch in range(done, recipe.epochs):
         batches = read.batches(epoch)
@@ -80,13 +82,15 @@ def train_finder(
             loss.backward()
             tuning.step(_share((epoch + number / len(batches)) / recipe.epochs))
             losses.append(loss.item())
-        entry = {"epoch": epoch + 1, "loss": float(np.mean(losses)), **_scores(model, dev)}
+        with tuning.averaged():
+            entry = {"epoch": epoch + 1, "loss": float(np.mean(losses)), **_scores(model, dev)}
         entry["seconds"] = round(time.perf_counter() - start, 1)
         history.append(entry)
         logger.info(json.dumps(entry))
         tuning.save(epoch + 1, history)
     model.eval()
-    model.save(output / "finder", recipe=asdict(recipe), history=history)
+    with tuning.averaged():
+        model.save(output / "finder", recipe=asdict(recipe), history=history)
     tuning.end()
     return history[-1]
 

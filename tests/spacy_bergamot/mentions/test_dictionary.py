@@ -1,5 +1,6 @@
 """A dictionary of names: it has every one of its table, also when names change."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_bergamot.errors import BergamotError
+from spacy_bergamot.hashing import WindowKeys
 from spacy_bergamot.kb.concept_table import ConceptTable, Name
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.name_keys import keyed
+from tests.spacy_bergamot.conftest import write_concepts
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +56,20 @@ def test_names_that_come_and_go_leave_the_dictionary_as_it_was(
     less.changed(folder / "more", aliases, [], names, changes=None)
     more = MentionKeys(folder / "more")
     assert len(more) == len(keys) + len({"zebras", "ноги"} & set(aliases))
+
+
+def test_abbreviations_of_a_length_that_has_too_many_are_left_out(tmp_path: Path):
+    three = ["".join(letters) for letters in product("ABCDEF", repeat=3)]  # 216 of 17,576
+    names = [*three, "ABCD", "A12", "abdominal aortic aneurysm"]
+    table = {f"C{n}": ("T047", {"ENG": [name]}) for n, name in enumerate(names)}
+    MentionKeys.write(tmp_path / "keys", ConceptTable.open(write_concepts(tmp_path / "kb", table)))
+    keys = MentionKeys(tmp_path / "keys")
+    assert (keys.crowded, len(keys)) == ([3], 3)
+    now = [Name("ABC", "ENG", "DISO"), Name("DEF", "ENG", "DISO")]
+    keys.changed(tmp_path / "more", ["ABC", "DEF"], now, now, added=["DEF"], changes="x")
+    more = MentionKeys(tmp_path / "more")
+    assert (more.crowded, len(more)) == ([3], 4)
+    assert WindowKeys.of([keyed("DEF")]) in more.rows.keys
 
 
 def test_languages_and_groups_are_chosen_by_name(keys: MentionKeys):
