@@ -27,6 +27,7 @@ from spacy_bergamot.finder.tagger import Tagger
 from spacy_bergamot.forks import ForkWatch
 from spacy_bergamot.mentions import NAMES_INSIDE, Place, exact_spans
 from spacy_bergamot.mentions.language import language_of
+from spacy_bergamot.mentions.named_after import DISORDER, named_after
 from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
 from spacy_bergamot.storage.bundle import FileBundle
 from spacy_bergamot.storage.bundle_pipe import BundlePipe
@@ -156,7 +157,8 @@ class BergamotFinder(BundlePipe):
         return marked
 
     def _written(self, doc: Doc, places: list[Place], doubt: Callable[[Span], float]) -> Doc:
-        doc, spans = exact_spans(doc, list(_without_headings(places, doc)))
+        places = list(_without_named_after(_without_headings(places, doc), doc))
+        doc, spans = exact_spans(doc, places)
         found, key = [span for span in spans if span], self.settings.spans_key
         if key is not None:
             doc.spans[key] = found
@@ -190,6 +192,14 @@ def _without_headings(places: Iterable[Place], doc: Doc) -> Iterator[Place]:
         is_name = any(start < place.end and place.start < end for start, end in ents)
         if is_name or not (before_colon and text[place.start : place.end].isupper()):
             yield place
+
+
+def _without_named_after(places: Iterable[Place], doc: Doc) -> Iterator[Place]:
+    """Yield the mentions but disorders after which something else is named: "influenza swab"."""
+    kept = list(places)
+    disorders = [(place.start, place.end) for place in kept if place.label == DISORDER]
+    named = named_after(doc.text, disorders, language_of(doc).languages)
+    yield from (place for place in kept if (place.start, place.end) not in named)
 
 
 def _joints(doc: Doc, pieces: Pieces, labels: Collection[str]) -> Joints:

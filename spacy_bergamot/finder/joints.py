@@ -6,26 +6,17 @@ In "breast and ovarian cancer" it has no doubt.
 """
 
 from collections.abc import Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from spacy_bergamot.languages import lat
-from spacy_bergamot.mentions.language import stop_words
+from spacy_bergamot.mentions.language import coordinators, stop_words
 from spacy_bergamot.scripts import lacks_spaces
 
 DOUBT, EDGE_DOUBT = 0.4, 0.1
 """Probability of being outside from which a unit inside of a mention, or at its end, is so: chosen
 on the development part of the NCBI disease corpus and the sample's gold sentences."""
 
-_COORDINATORS = {
-    "ENG": "and or", "GER": "und oder sowie", "DUT": "en of", "SWE": "och eller", "DAN": "og eller",
-    "NOR": "og eller", "FRE": "et ou", "SPA": "y e o u", "CAT": "i o", "ITA": "e ed o od",
-    "POR": "e ou", "RUM": "și sau", "RUS": "и или", "UKR": "і й та або", "POL": "i oraz lub",
-    "CZE": "a i nebo", "TUR": "ve veya", "FIN": "ja tai", "EST": "ja või", "HUN": "és vagy",
-    "CHI": "和 与 與 及 或", "JPN": "と や",
-}  # fmt: skip
 _PUNCTUATION = frozenset(",;/，；、،")
 _OPENING, _CLOSING = frozenset("([（［"), frozenset(")]）］")
 
@@ -50,7 +41,7 @@ def joints_of(units: Sequence[str], languages: Sequence[str]) -> Joints:
     units (list[str]): The texts of its units.
     languages (list[str]): That it is in, or may be in, as in MRCONSO.RRF.
     """
-    between = _PUNCTUATION | _coordinators(tuple(languages))
+    between = _PUNCTUATION | coordinators(tuple(languages))
     stops = stop_words(tuple(languages))
     return Joints(
         np.array([unit in between for unit in units], dtype=bool),
@@ -76,9 +67,3 @@ def _is_loose(unit: str, stops: frozenset[str]) -> bool:
     if not any(map(str.isalnum, unit)):
         return unit not in _OPENING | _CLOSING  # the end of "pain (chest)"
     return unit in stops and not lacks_spaces(unit)
-
-
-@cache
-def _coordinators(languages: tuple[str, ...]) -> frozenset[str]:
-    words = (_COORDINATORS.get(lat(language), "").split() for language in languages)
-    return frozenset(word for of in words for word in of)

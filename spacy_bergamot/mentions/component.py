@@ -25,6 +25,7 @@ from spacy_bergamot.languages import NO_LANGUAGE, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import FoldedText, Windows
 from spacy_bergamot.mentions.language import Guess, language_of
+from spacy_bergamot.mentions.named_after import DISORDER, named_after
 from spacy_bergamot.mentions.not_mentions import (
     spaced_phrases,
     unspaced_phrases,
@@ -230,7 +231,7 @@ class BergamotMentions(BundlePipe):
         places = without_headings(places, doc.text, codes)
         if settings.usual_abbreviations and sure:
             places = usual_places(doc, codes, partial(self._label, groups=groups)) | places
-        places = without_parts_of(places, phrases)
+        places = self._without_named_after(without_parts_of(places, phrases), doc.text, codes)
         if settings.abbreviations:
             places |= short_form_places(doc, places)
         return [(start, end, label) for (start, end), label in sorted(places.items())]
@@ -248,6 +249,15 @@ class BergamotMentions(BundlePipe):
         hit = np.flatnonzero((rows >= 0) & long)
         labels = keys.folded.groups[rows[hit]]
         return self._places(windows.starts[hit], windows.ends[hit], labels)
+
+    def _without_named_after(
+        self, places: dict[tuple[int, int], str], text: str, codes: list[str]
+    ) -> dict[tuple[int, int], str]:
+        """Leave out disorders after which something else is named, and what is inside of them."""
+        disorders = [place for place, label in places.items() if label in (DISORDER, UNGROUPED)]
+        named = named_after(text, disorders, codes)
+        kept = {place: label for place, label in places.items() if place not in named}
+        return without_parts_of(kept, named)
 
     def _label(self, name: str, *, groups: np.ndarray) -> str | None:
         """Return the label of a name in any language; None if it is none, or not to be marked."""

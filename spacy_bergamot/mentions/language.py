@@ -14,6 +14,13 @@ _LEAST = 12
 """Letters below which a text does not say its language."""
 _SURE = 0.75
 _MOST = 2000
+_COORDINATORS = {
+    "ENG": "and or", "GER": "und oder sowie", "DUT": "en of", "SWE": "och eller", "DAN": "og eller",
+    "NOR": "og eller", "FRE": "et ou", "SPA": "y e o u", "CAT": "i o", "ITA": "e ed o od",
+    "POR": "e ou", "RUM": "și sau", "RUS": "и или", "UKR": "і й та або", "POL": "i oraz lub",
+    "CZE": "a i nebo", "TUR": "ve veya", "FIN": "ja tai", "EST": "ja või", "HUN": "és vagy",
+    "CHI": "和 与 與 及 或", "JPN": "と や",
+}  # fmt: skip
 
 
 class Guess(NamedTuple):
@@ -66,6 +73,12 @@ def stop_words(languages: tuple[str, ...]) -> frozenset[str]:
             known = get_lang_class("nb" if code == "no" else code).Defaults.stop_words
             words.update(map(str.lower, known))
     return frozenset(words)
+
+
+@cache
+def coordinators(languages: tuple[str, ...]) -> frozenset[str]:
+    """Return the words for "and" and "or" of some languages (as in MRCONSO.RRF)."""
+    return frozenset(word for code in languages for word in _COORDINATORS.get(code, "").split())
 
 
 @cache

@@ -98,6 +98,13 @@ def test_headings_are_no_mentions_unless_they_are_names(nlp, monkeypatch):
     assert [text for text, _ in found(pipe(doc))] == ["HTA", "Asthma", "COPD"]
 
 
+def test_a_disorder_after_which_something_is_named_is_no_mention(nlp, monkeypatch):
+    says(nlp.get_pipe("bergamot_finder"), dict.fromkeys(["flu", "cough"], "B-DISO"), monkeypatch)
+    doc = nlp.make_doc("flu vaccine and cough")
+    doc.user_data["language"] = "en"
+    assert found(nlp.get_pipe("bergamot_finder")(doc)) == [("cough", "DISO")]
+
+
 def test_entities_that_are_there_stay(nlp, monkeypatch):
     pipe = nlp.get_pipe("bergamot_finder")
     says(pipe, {"common": "B-DISO", "cold": "I-DISO", "fever": "B-DISO"}, monkeypatch)
