@@ -10,7 +10,9 @@ from training.corpora.registry import read_corpus
 NOTES = Path(__file__).parents[1] / "assets/notes"
 
 
-@pytest.mark.parametrize(("part", "languages", "least"), [("train", 30, 30), ("test", 16, 12)])
+@pytest.mark.parametrize(
+    ("part", "languages", "least"), [("train", 30, 30), ("test", 16, 12), ("documents", 24, 6)]
+)
 def test_every_note_is_read(part: str, languages: int, least: int):
     corpus = read_corpus(NOTES / part, "marked")
     assert corpus.skipped == {}
@@ -23,8 +25,19 @@ def test_every_note_is_read(part: str, languages: int, least: int):
     assert all(corpus.mentions["concepts"].to_pylist())
 
 
-def test_no_note_is_in_both_parts():
-    train, test = (
-        set(read_corpus(NOTES / part).documents["text"].to_pylist()) for part in ("train", "test")
-    )
-    assert not train & test
+def test_no_note_is_in_two_parts():
+    texts = [
+        text
+        for part in ("train", "test", "documents")
+        for text in read_corpus(NOTES / part).documents["text"].to_pylist()
+    ]
+    assert len(set(texts)) == len(texts)
+
+
+def test_documents_have_lines_and_many_words_beside_findings():
+    documents = read_corpus(NOTES / "documents")
+    texts = documents.documents["text"].to_pylist()
+    assert sum("\n" in text for text in texts) > len(texts) / 2
+    assert not any("\\n" in text for text in texts)
+    marked = sum(len(text) for text in documents.mentions["mention"].to_pylist())
+    assert marked < 0.3 * sum(map(len, texts))

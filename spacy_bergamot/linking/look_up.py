@@ -115,7 +115,7 @@ class LookUp:
     def _is_name(self, text: str, language: str, *, added: bool = False) -> bool:
         names = self.kb.named(text, added=added) if self.kb else []
         own = {lat(language), *map(lat, NO_LANGUAGE)}
-        return any(lat(name.language) in own for name in names)
+        return any(language in NO_LANGUAGE or lat(name.language) in own for name in names)
 
 
 def _mention(

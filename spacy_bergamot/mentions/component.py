@@ -229,8 +229,9 @@ class BergamotMentions(BundlePipe):
             places = self._folded(text, text.windows(most, corrected), groups) | places
         places = without_stop_words(places, doc.text, codes)
         places = without_headings(places, doc.text, codes)
-        if settings.usual_abbreviations and sure:
-            places = usual_places(doc, codes, partial(self._label, groups=groups)) | places
+        if settings.usual_abbreviations:
+            label = partial(self._label, groups=groups)
+            places = usual_places(doc, Guess(codes, sure), label) | places
         places = self._without_named_after(without_parts_of(places, phrases), doc.text, codes)
         if settings.abbreviations:
             places |= short_form_places(doc, places)

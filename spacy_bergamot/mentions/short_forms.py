@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from spacy.tokens import Doc
 
 from spacy_bergamot.mentions.abbreviations import definitions
-from spacy_bergamot.mentions.language import stop_words
+from spacy_bergamot.mentions.language import Guess, stop_words
 from spacy_bergamot.mentions.reading import reading
 from spacy_bergamot.mentions.units import units_of
 from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
@@ -42,7 +42,7 @@ def short_form_places(doc: Doc, places: Labels) -> dict[tuple[int, int], str]:
 
 
 def usual_places(
-    doc: Doc, languages: Sequence[str], label_of: Callable[[str], str | None]
+    doc: Doc, languages: Guess, label_of: Callable[[str], str | None]
 ) -> dict[tuple[int, int], str]:
     """Return every place of the short forms that notes of some languages use without saying them.
 
@@ -50,14 +50,14 @@ def usual_places(
     words are none: its "ALS" is German for "as".
 
     doc (Doc): The document.
-    languages (list[str]): That it is in.
+    languages (Guess): That it is in.
     label_of (Callable): Returns the label of a long form; None if that is not to be marked.
     """
     text = doc.text
-    stops = stop_words(tuple(languages)) if text.isupper() else ()
+    stops = stop_words(tuple(languages.languages)) if text.isupper() else ()
     known = {
         short: long
-        for language in languages
+        for language in (languages.languages if languages.sure else [""])
         for short, long in usual_short_forms(language).items()
         if short in text and short.lower() not in stops
     }

@@ -10,17 +10,33 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from spacy_bergamot.languages import lat
+from spacy_bergamot.languages import NO_LANGUAGE, lat
 
 _TABLE = "usual_short_forms.tsv"
+_LEAST = 3  # characters of a short form that means the same in several languages
 
 
 def usual_short_forms(language: str) -> Mapping[str, str]:
     """Return English long forms by short form, as it is written.
 
-    language (str): Of the notes, as GER or de; for one without any, nothing is returned.
+    language (str): Of the notes, as GER or de. Where it is not known ("" or xx), those that mean
+        the same in all languages that have them: English ones, and those of two languages.
     """
-    return _by_language().get(lat(language), {}) if language else {}
+    return _of_no_language() if language in NO_LANGUAGE else _by_language().get(lat(language), {})
+
+
+@cache
+def _of_no_language() -> dict[str, str]:
+    said: dict[str, list[str]] = {}
+    for forms in _by_language().values():
+        for short, long in forms.items():
+            said.setdefault(short, []).append(long)
+    english = _by_language()["ENG"]
+    return {
+        short: longs[0]
+        for short, longs in said.items()
+        if len(short) >= _LEAST and len(set(longs)) == 1 and (short in english or len(longs) > 1)
+    }
 
 
 @cache

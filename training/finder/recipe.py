@@ -17,10 +17,10 @@ class Recipe:
     precision (str): "fp32" or "bf16". seed (int): Of order, swaps, dropout and the head.
     """
 
-    epochs: int = 3
-    batch_pieces: int = 2048
+    epochs: int = 5
+    batch_pieces: int = 1024
     learn_rate: float = 2e-4
-    swap_share: float = 0.4
+    swap_share: float = 0.1
     recase_share: float = 0.1
     average: float = 0.998
     precision: str = "fp32"

@@ -42,7 +42,8 @@ def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
         ("FRE", "HTA", "hypertension"),
         ("ru", "ИМ", "myocardial infarction"),
         ("de", "HTN", "htn"),
-        ("", "HTN", "htn"),
+        ("", "HTN", "hypertension"),
+        ("", "IM", "im"),
         ("en", "htn", "htn"),
         ("en", "MI", "myocardial infarction"),  # a name of the knowledge base too
         ("cs", "IM", "myocardial infarction"),

@@ -12,7 +12,17 @@ def test_a_language_has_its_short_forms():
     assert usual_short_forms("de")["KHK"] == "coronary heart disease"
     assert usual_short_forms("GER") == usual_short_forms("de")
     assert "KHK" not in usual_short_forms("ENG")
-    assert usual_short_forms("") == usual_short_forms("xx") == {}
+    assert usual_short_forms("tlh") == {}
+
+
+def test_without_a_language_those_count_that_mean_the_same_everywhere():
+    forms = usual_short_forms("")
+    assert forms == usual_short_forms("xx")
+    assert forms["HTN"] == "hypertension"  # English
+    assert forms["HTA"] == "hypertension"  # French, Spanish and others
+    assert "PNA" not in forms  # pneumonia in English, pyelonephritis in French
+    assert "IM" not in forms  # too short
+    assert "KHK" not in forms  # German alone
 
 
 def test_the_table_is_in_order_and_says_each_once():

@@ -75,7 +75,7 @@ def test_mantra(tmp_path: Path):
 
 MARKED = (
     "GER\tKein [Fieber|C0015967], [Schmerzen im Unterbauch|lower abdominal pain|abdominal pain].\n"
-    "fr\tPas de fièvre.\n"
+    "fr\tPas\\nde fièvre.\n"
     "Klingon\tNo [fever|fever].\n"
     "ENG\tA list [sic] and [fever|fever].\n"
     "RUS\t[Анизокория|NIL] слева.\n"
@@ -94,6 +94,7 @@ def test_marked_texts(tmp_path: Path):
         ("notes-1", "GER"), ("notes-2", "FRE"), ("notes-5", "RUS")
     ]  # fmt: skip
     assert documents[0]["text"] == "Kein Fieber, Schmerzen im Unterbauch."
+    assert documents[1]["text"] == "Pas\nde fièvre."
     assert corpus.skipped == {
         "line without language and tab": 1, "line with a bracket that is no mark": 1
     }  # fmt: skip
