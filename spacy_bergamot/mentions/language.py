@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from spacy.tokens import Doc
@@ -58,9 +58,15 @@ def guess(text: str, languages: tuple[str, ...]) -> Guess:
     beginning = text[:_MOST]
     if sum(map(str.isalpha, beginning)) < _LEAST:
         return Guess(list(known), False)
-    code, probability = _identifier(known).classify(beginning)
+    code, probability = _classified(beginning, known)
     all_told_apart = all(iso(one) in LANGUAGES for one in known if one not in NO_LANGUAGE)
-    return Guess([lat(code)], bool(probability >= _SURE) and all_told_apart)
+    return Guess([lat(code)], probability >= _SURE and all_told_apart)
+
+
+@lru_cache(maxsize=64)  # dictionary, finder and linker ask for the same document
+def _classified(text: str, languages: tuple[str, ...]) -> tuple[str, float]:
+    code, probability = _identifier(languages).classify(text)
+    return code, float(probability)
 
 
 @cache

@@ -1,12 +1,13 @@
 """Systems under evaluation: generators over an alias index of the dictionary, and pipelines."""
 
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from spacy_bergamot.encoder.text_encoder import TextEncoder, fingerprint
+from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.linking import generators
 from spacy_bergamot.linking.candidates import CandidateGenerator
 from spacy_bergamot.storage.scratch import Scratch
@@ -15,7 +16,9 @@ from training.corpora.schema import GoldMention
 from training.evaluate.indexes import NoLm, indexed, over
 from training.evaluate.pipeline import rank_with_pipeline
 from training.evaluate.ranking import Ranked, rank
+from training.reuse import ReusingEncoder
 
+_WHOLE = ("nmslib", "exact")  # engines whose vectors are float32
 EXACT_SEARCH = " (exact)"
 ENSEMBLE = " (ensemble)"
 # Recall at many concepts counts here: a baseline shows even what no pipeline would link.
@@ -95,15 +98,32 @@ def _generators(
     for name, path in systems.lms.items():
         encoder = TextEncoder.open(path, device=systems.device, precision=systems.precision)
         facts: dict[str, Any] = {"lm_fingerprint": fingerprint(path), "progress": True}
+        made = _index_of(systems.pipelines.values(), facts["lm_fingerprint"])
+        names = ReusingEncoder(encoder, made) if made else encoder
         with Scratch() as folder:
             if systems.exact_search:
                 facts["vectors"] = folder / "vectors"  # both engines take them from there
-                with indexed(dictionary, encoder, engine="exact", **facts) as index:
+                with indexed(dictionary, names, engine="exact", **facts) as index:
                     yield f"{name}{EXACT_SEARCH}", over(index, encoder, generators.DenseGenerator())
-            with indexed(dictionary, encoder, engine="nmslib", **facts) as index:
+            with indexed(dictionary, names, engine="nmslib", **facts) as index:
                 yield name, over(index, encoder, generators.DenseGenerator())
                 if systems.ensemble:
                     yield f"{name}{ENSEMBLE}", over(index, encoder, packaged())
+
+
+def _index_of(pipelines: Iterable[str], lm: str) -> AliasIndex | None:
+    """Return the index of a pipeline with a language model that keeps its vectors as they were.
+
+    Encoding the names of a large dictionary takes longer than all the rest.
+    """
+    from spacy_bergamot.pipeline.pipelines import linker_of, load_pipeline
+
+    for pipeline in pipelines:
+        linker, _ = linker_of(load_pipeline(pipeline))
+        index = linker.parts.index
+        if index.manifest["lm_fingerprint"] == lm and index.manifest["engine"] in _WHOLE:
+            return index
+    return None
 
 
 def packaged() -> generators.EnsembleGenerator:

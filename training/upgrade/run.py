@@ -26,10 +26,10 @@ from training.card.meta import ENTRY
 from training.card.page import LICENCES_MARK, MARK
 from training.card.run import LICENCES, META, README
 from training.errors import BergamotError, Errors
+from training.reuse import ReusingEncoder
 from training.upgrade.carry import CARRIED, REFUSED, Fate, carried_changes, refusal, tie_to
 from training.upgrade.difference import Difference, differences
 from training.upgrade.release import mrcui_of, release_table
-from training.upgrade.reuse import ReusingEncoder
 
 _MENTIONS = "bergamot_mentions"
 _TIED = (FACTORY, "bergamot_entity_linker")

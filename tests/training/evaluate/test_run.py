@@ -1,14 +1,16 @@
 """The command: any number of systems on any number of sets, and its results on disk."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from spacy.language import Language
 from typer.testing import CliRunner
 
+from spacy_bergamot.encoder.text_encoder import Piece, TextEncoder
 from tests.spacy_bergamot.conftest import CONCEPTS
 from training.__main__ import app
 from training.corpora.queries import gold_mentions, read_queries, skipped
@@ -186,6 +188,33 @@ def test_a_language_model_ranks_a_dictionary_as_a_pipeline_ranks_its_own(
         assert dict(zip(one.concepts, one.scores, strict=True)) == pytest.approx(
             dict(zip(other.concepts, other.scores, strict=True)), abs=2e-6
         )
+
+
+def test_names_of_a_pipeline_with_the_same_language_model_are_not_encoded_again(
+    make_nlp: Callable[..., Language], inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    make_nlp(mentions=False).to_disk(tmp_path / "p")
+    lm = f"lm={tmp_path / 'p/bergamot_linker/encoder'}"
+    given = (inputs / "dictionary.txt", inputs / "queries.txt")
+    run(*given, tmp_path / "alone.json", "--no-baselines", "--lm", lm)
+    encoded: list[str] = []
+    kept = TextEncoder.encode_in_pieces
+
+    def noted(self: TextEncoder, names: Sequence[str], **options: Any) -> Iterator[Piece]:
+        encoded.extend(names)
+        return kept(self, names, **options)
+
+    monkeypatch.setattr(TextEncoder, "encode_in_pieces", noted)
+    run(
+        *given, tmp_path / "both.json", "--no-baselines", "--lm", lm,
+        "--pipeline", f"p={tmp_path / 'p'}",
+    )  # fmt: skip
+    assert "heart attacks" in encoded  # a query
+    assert "high blood pressure" not in encoded
+    alone, both = (
+        json.loads((tmp_path / f"{name}.json").read_text()) for name in ("alone", "both")
+    )
+    assert both["systems"]["lm"] == alone["systems"]["lm"]
 
 
 def test_held_out_names_are_new_to_a_pipeline_too(
