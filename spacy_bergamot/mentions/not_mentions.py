@@ -3,7 +3,7 @@
 A phrase has a name inside and says nothing of it. A word is a name in some knowledge base: "child"
 is short for an interstitial lung disease in small letters too. not_mentions.tsv has them by
 language, phrases in one form each. Left out is what may be said of a patient who has what the name
-means, such as "diabetes clinic".
+means. What is named after any disorder ("diabetes clinic") is left to `named_after`.
 """
 
 import csv
