@@ -14,7 +14,7 @@ from typing import NamedTuple
 from spacy_bergamot.languages import lat
 from spacy_bergamot.mentions.language import coordinators
 from spacy_bergamot.mentions.not_mentions import Stretch
-from spacy_bergamot.scripts import lacks_spaces
+from spacy_bergamot.scripts import UNSPACED, lacks_spaces
 
 DISORDER = "DISO"
 """The semantic group of disorders."""
@@ -22,7 +22,9 @@ _TABLE = "named_after.tsv"
 _REACH = 60  # characters before a name in which the words may stand
 _GAP = r"[ \t\u00a0]?-?[ \t\u00a0]?"
 _ARTICLE = r"(?:(?:the|la|le|les|el|los|las|il|lo|gli|o|a|das|die|den|der|de|het) |l['’])?"
-_OTHER = r"\w+(?:[ -]\w+)?"  # a name that is joined with one: "influenza and RSV swabs"
+_WORD = rf"[^\W{UNSPACED}]{{1,20}}"
+_OTHER = rf"(?:{_WORD}(?:[ -]{_WORD})?|[{UNSPACED}]{{1,5}})"
+"""A name that is joined with one: "influenza and RSV swabs"."""
 
 
 class _Beside(NamedTuple):

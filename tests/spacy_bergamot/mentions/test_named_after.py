@@ -42,6 +42,8 @@ def test_a_name_after_which_something_is_named_is_no_mention(dictionary, text, e
         ("GER", "Grippe", "Impfung gegen Grippe", 0),
         ("CHI", "肺癌", "预约肺癌筛查门诊", 0),
         ("CHI", "肺癌", "考虑肺癌,行筛查", 1),
+        ("CHI", "肺癌", "肺癌、胃癌筛查", 0),
+        ("CHI", "肺癌", "肺癌和糖尿病患者定期复查并筛查", 1),
     ],
 )
 def test_by_language(code: str, name: str, text: str, there: int):
