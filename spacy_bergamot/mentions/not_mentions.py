@@ -2,13 +2,14 @@
 
 A phrase has a name inside and says nothing of it. A word is a name in some knowledge base: "child"
 is short for an interstitial lung disease in small letters too. not_mentions.tsv has them by
-language, phrases in one form each. Left out is what may be said of a patient who has what the name
-means. What is named after any disorder ("diabetes clinic") is left to `named_after`.
+language, phrases in one form each; in scripts without spaces a row with `itself` is a word too:
+陰性 (negative). Left out is what may be said of a patient who has what the name means; and what is
+named after any disorder ("diabetes clinic") is left to `named_after`.
 """
 
 import csv
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -102,9 +103,11 @@ def _phrases(language: str) -> _Phrases:
     spaced: list[int] = []
     words: list[str] = []
     unspaced: dict[str, list[str]] = {}
-    for phrase in _by_language().get(language, ()):
+    for phrase, itself in _by_language().get(language, ()):
         if lacks_spaces(phrase):
             unspaced.setdefault(phrase[:_BEGIN], []).append(phrase)
+            if itself:
+                words.append(phrase)
         elif phrase.isalpha():
             words.append(phrase.lower())
         elif form := folded_name(phrase, language):
@@ -113,9 +116,10 @@ def _phrases(language: str) -> _Phrases:
 
 
 @cache
-def _by_language() -> dict[str, Sequence[str]]:
-    found: dict[str, list[str]] = {}
+def _by_language() -> dict[str, list[tuple[str, bool]]]:
+    """Return phrases, and whether one is no name itself, by language."""
+    found: dict[str, list[tuple[str, bool]]] = {}
     with Path(__file__).with_name(_TABLE).open(encoding="utf8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t"):
-            found.setdefault(row["language"], []).append(row["phrase"])
-    return dict(found)
+            found.setdefault(row["language"], []).append((row["phrase"], bool(row["itself"])))
+    return found

@@ -8,6 +8,7 @@ import pytest
 import spacy_bergamot.mentions.not_mentions as module
 from spacy_bergamot.languages import NAMES
 from spacy_bergamot.mentions.not_mentions import without_parts_of
+from spacy_bergamot.scripts import lacks_spaces
 from spacy_bergamot.text import normalize
 from tests.spacy_bergamot.factories import mentions
 
@@ -52,11 +53,19 @@ def test_what_is_a_part_goes_and_what_is_whole_stays():
 def test_the_table_is_in_order():
     path = Path(module.__file__).with_name("not_mentions.tsv")
     with path.open(encoding="utf8", newline="") as lines:
-        rows = [tuple(row.values()) for row in csv.DictReader(lines, delimiter="\t")]
+        table = list(csv.DictReader(lines, delimiter="\t"))
+    rows = [(row["language"], row["phrase"]) for row in table]
     assert rows == sorted(set(rows))
-    assert all(len(row) == 2 and row[0] in NAMES and row[1] == row[1].strip() for row in rows)
+    assert all(row[0] in NAMES and row[1] == row[1].strip() for row in rows)
+    assert all(row["itself"] is None or lacks_spaces(row["phrase"]) for row in table)
     forms = [(language, normalize(phrase)) for language, phrase in rows]
     assert len(set(forms)) == len(forms)
+
+
+def test_a_word_of_a_script_without_spaces_is_no_name_where_the_table_says_so(dictionary):
+    nlp = dictionary({"X1": {"JPN": ["陰性", "陰性症状"]}})
+    text = "インフルエンザ抗原は陰性でした。陰性症状あり。"
+    assert mentions(nlp, text) == [("陰性症状", "DISO")]
 
 
 def test_a_word_that_is_no_name_is_marked_in_capitals_alone(dictionary):
