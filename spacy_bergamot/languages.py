@@ -23,6 +23,11 @@ NAMES = {
 }  # fmt: skip
 """English names of the languages, by MRCONSO.RRF's codes."""
 
+OTHER_SCRIPTS = frozenset(
+    ["ARA", "BUL", "CHI", "GRE", "HEB", "JPN", "KOR", "PER", "RUS", "THA", "UKR"]
+)
+"""Languages that are not written in Latin letters, by MRCONSO.RRF's codes."""
+
 NO_LANGUAGE = ("", "xx", "mul", "und", "zxx")
 """What is written where a name is of no language, or of any."""
 

@@ -21,7 +21,7 @@ from spacy.vocab import Vocab
 from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.hashing import WindowKeys
 from spacy_bergamot.kb.concept_table import ConceptTable
-from spacy_bergamot.languages import NO_LANGUAGE, lat
+from spacy_bergamot.languages import NO_LANGUAGE, OTHER_SCRIPTS, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.folded import FoldedText, Windows
 from spacy_bergamot.mentions.language import Guess, language_of
@@ -200,6 +200,7 @@ class BergamotMentions(BundlePipe):
         own = keys.of_languages(codes if sure else [])
         groups = keys.of_groups(settings.groups, discarded=settings.groups_discard)
         read = readings(doc)
+        is_latin = not (sure and OTHER_SCRIPTS.issuperset(codes))
         places: dict[tuple[int, int], str] = {}
         for reading in read:
             found = find_names(
@@ -210,6 +211,7 @@ class BergamotMentions(BundlePipe):
                 languages=own,
                 others=keys.of_languages(settings.languages) & ~own,
                 groups=groups,
+                latin=is_latin,
             )
             places |= self._places(found.starts, found.ends, keys.rows.groups[found.rows])
         texts = [
@@ -227,7 +229,8 @@ class BergamotMentions(BundlePipe):
         for text in texts if settings.tolerant else ():
             corrected = keys.corrected(text, codes)
             places = self._folded(text, text.windows(most, corrected), groups) | places
-        places = without_stop_words(places, doc.text, codes)
+        words_of = codes if is_latin else [*codes, "ENG"]
+        places = without_stop_words(places, doc.text, words_of)
         places = without_headings(places, doc.text, codes)
         if settings.usual_abbreviations:
             label = partial(self._label, groups=groups)

@@ -20,6 +20,8 @@ _PARTS = re.compile(
     re.DOTALL,
 )
 
+_BRACKETS = re.compile(r"[()]|[^()]+")  # "fever(-)", which some tokenizers leave whole
+
 
 class Units(NamedTuple):
     """Parts of a text in order.
@@ -49,8 +51,9 @@ def _units(reading: Reading) -> Iterator[tuple[int, int, bool, bool]]:
     for start, end in zip(starts, ends, strict=True):
         token = reading.text[start:end]
         if not lacks_spaces(token):
-            if not token.isspace():
-                yield start, end, False, HANGUL.match(token) is not None
+            for part in () if token.isspace() else _BRACKETS.finditer(token):
+                dense = HANGUL.match(part[0]) is not None
+                yield start + part.start(), start + part.end(), False, dense
             continue
         for part in _PARTS.finditer(token):
             unspaced = part.lastgroup is not None

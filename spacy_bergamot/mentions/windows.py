@@ -13,7 +13,9 @@ from spacy_bergamot.name_keys import ABBREVIATION, CAPITALS
 from spacy_bergamot.text import lowered, unify
 
 _WORD = 3  # what a word takes of a mention's length; a character of an unspaced script takes 1
-_FOREIGN = 7  # characters of a name from which on it is no word of another language by accident
+_FOREIGN, _FOREIGN_SCRIPT = 7, 4
+"""Characters of a name from which on it is no word of another language by accident, and of one in
+Latin letters in a text of another script: "rash" in Korean."""
 _BLOCK = 1 << 15  # units whose windows are in memory together
 
 
@@ -34,6 +36,7 @@ def find_names(
     languages: np.ndarray,
     others: np.ndarray,
     groups: np.ndarray,
+    latin: bool = True,
 ) -> Found:
     """Return every window of a text that is an alias, in time linear in the text.
 
@@ -43,12 +46,14 @@ def find_names(
     known (MentionKeys): The dictionary.
     others (bool (l,)): Languages of names that are marked too unless they are short words, which
         are likely to be words of the text's own language: Dutch "long" in English.
+    latin (bool): Whether the text's language is written in Latin letters.
     """
     units = units_of(reading)
     written, gaps = _written(reading.text, units), _gaps(reading.text, units)
     normal = _Line(list(map(lowered, written)), gaps)
     capitals = _Line(written, gaps)
     least = np.where(units.dense, 2, min_length)
+    is_latin = np.array([form.isascii() for form in written], dtype=bool)
     parts = []
     for first, last in _windows(units, _WORD * max_tokens):
         fits = units.ends[last] - units.starts[first] >= least[first]
@@ -57,7 +62,10 @@ def find_names(
         keys = normal.keys(first, last)
         rows = known.rows.find(keys, languages=languages, groups=groups)
         if others.any():
-            long = normal.lengths(first, last) >= _FOREIGN
+            lengths = normal.lengths(first, last)
+            long = lengths >= _FOREIGN
+            if not latin:
+                long |= is_latin[first] & is_latin[last] & (lengths >= _FOREIGN_SCRIPT)
             unspaced = units.unspaced[first] | units.unspaced[last]  # "2型糖尿病"
             more = np.flatnonzero((rows < 0) & (long | unspaced))
             rows[more] = known.rows.find(keys[more], languages=others, groups=groups)

@@ -85,3 +85,27 @@ def test_an_alias_is_found_however_long_the_others_are(dictionary):
     nlp = dictionary({"Z1": {"ENG": ["x" * 100_000]}})
     text = "fever " + "x" * 100_000 + " heart " + "x" * 100_001
     assert [len(ent.text) for ent in nlp(text).ents] == [100_000, 5]
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "expected"),
+    [
+        ("ko", "환자는 rash 및 fever(-) chill(+) 호소", ["rash", "fever"]),
+        ("ko", "환자는 gas 및 child 호소", []),  # too short; no name in English either
+        ("nl", "Geen rash, geen fever", []),  # may be a word of the text's own language
+        ("ru", "Жалобы: Rash, fever.", ["Rash", "fever"]),
+    ],
+)
+def test_english_names_in_texts_of_other_scripts(dictionary, code, text, expected):
+    nlp = dictionary({"X1": {"ENG": ["rash", "fever", "gas", "child"]}})
+    doc = nlp.make_doc(text)
+    doc.user_data["language"] = code
+    doc = nlp.get_pipe("bergamot_mentions")(doc)
+    assert [ent.text for ent in doc.ents] == expected
+    assert doc.text == text
+
+
+def test_a_name_before_a_bracket_is_found_though_the_token_goes_on(dictionary):
+    nlp = dictionary({"X1": {"ENG": ["dysuria", "hepatitis B(e)"]}})
+    for text, name in (("no dysuria(-)", "dysuria"), ("old hepatitis B(e)", "hepatitis B(e)")):
+        assert [ent.text for ent in nlp(text).ents] == [name]
