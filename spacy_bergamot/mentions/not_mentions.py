@@ -3,8 +3,10 @@
 A phrase has a name inside and says nothing of it. A word is a name in some knowledge base: "child"
 is short for an interstitial lung disease in small letters too. not_mentions.tsv has them by
 language, phrases in one form each; in scripts without spaces a row with `itself` is a word too:
-陰性 (negative). Left out is what may be said of a patient who has what the name means; and what is
-named after any disorder ("diabetes clinic") is left to `named_after`.
+陰性 (negative). A row without a language is an abbreviation that mostly means no disorder, in any
+language: "PTCA" is a procedure, and in ontologies a tumour. Left out is what may be said of a
+patient who has what the name means; and what is named after any disorder ("diabetes clinic") is
+left to `named_after`.
 """
 
 import csv
@@ -50,6 +52,12 @@ def no_names(languages: tuple[str, ...]) -> frozenset[str]:
     languages (tuple[str, ...]): As in MRCONSO.RRF.
     """
     return frozenset().union(*(_phrases(language).words for language in languages))
+
+
+@cache
+def no_abbreviations() -> frozenset[str]:
+    """Return abbreviations that are no names in any language, as they are written."""
+    return frozenset(phrase for phrase, _ in _by_language().get("", ()))
 
 
 def spaced_phrases(windows: Windows, language: str) -> Iterator[Stretch]:

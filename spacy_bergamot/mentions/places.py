@@ -3,10 +3,12 @@
 import re
 from bisect import bisect_left
 
+import numpy as np
 from spacy.tokens import Doc
 
+from spacy_bergamot.mentions.capitals import Capitals
 from spacy_bergamot.mentions.language import stop_words
-from spacy_bergamot.mentions.not_mentions import no_names
+from spacy_bergamot.mentions.not_mentions import no_abbreviations, no_names
 from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
 from spacy_bergamot.name_keys import ABBREVIATION
 
@@ -26,16 +28,23 @@ def without_stop_words(
 ) -> dict[tuple[int, int], str]:
     """Leave out the places of stop words, and of others that are no names, but for capitals.
 
+    In capitals they are abbreviations, unless the text around them is in capitals too, or they
+    mostly mean what is no disorder: "PTCA".
+
     places (dict): Labels by start and end.
     text (str): Of the document.
     languages (list[str]): That it is in, or may be in.
     """
     stops = stop_words(tuple(languages)) | no_names(tuple(languages))
-    return {
-        (start, end): label
-        for (start, end), label in places.items()
-        if text[start:end].lower() not in stops or text[start:end].isupper()
-    }
+    others = no_abbreviations()
+    shouted = Capitals(text).hold(np.array([start for start, _ in places], dtype=np.int64))
+    kept = {}
+    for ((start, end), label), is_shouted in zip(places.items(), shouted, strict=True):
+        name = text[start:end]
+        is_abbreviation = name.isupper() and not is_shouted
+        if name not in others and (is_abbreviation or name.lower() not in stops):
+            kept[start, end] = label
+    return kept
 
 
 def without_headings(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_bergamot.hashing import WindowKeys
+from spacy_bergamot.mentions.capitals import Capitals
 from spacy_bergamot.mentions.dictionary import MentionKeys
 from spacy_bergamot.mentions.reading import Reading
 from spacy_bergamot.mentions.units import Units, units_of
@@ -13,7 +14,7 @@ from spacy_bergamot.name_keys import ABBREVIATION, CAPITALS
 from spacy_bergamot.text import lowered, unify
 
 _WORD = 3  # what a word takes of a mention's length; a character of an unspaced script takes 1
-_FOREIGN, _FOREIGN_SCRIPT = 7, 4
+_FOREIGN, _FOREIGN_SCRIPT = 9, 4
 """Characters of a name from which on it is no word of another language by accident, and of one in
 Latin letters in a text of another script: "rash" in Korean."""
 _BLOCK = 1 << 15  # units whose windows are in memory together
@@ -54,6 +55,7 @@ def find_names(
     capitals = _Line(written, gaps)
     least = np.where(units.dense, 2, min_length)
     is_latin = np.array([form.isascii() for form in written], dtype=bool)
+    in_capitals = Capitals(reading.text).hold(units.starts)
     parts = []
     for first, last in _windows(units, _WORD * max_tokens):
         fits = units.ends[last] - units.starts[first] >= least[first]
@@ -69,7 +71,8 @@ def find_names(
             unspaced = units.unspaced[first] | units.unspaced[last]  # "2型糖尿病"
             more = np.flatnonzero((rows < 0) & (long | unspaced))
             rows[more] = known.rows.find(keys[more], languages=others, groups=groups)
-        short = np.flatnonzero(capitals.lengths(first, last) <= ABBREVIATION)
+        is_short = capitals.lengths(first, last) <= ABBREVIATION
+        short = np.flatnonzero(is_short & ~in_capitals[first])
         keys = WindowKeys.behind(CAPITALS, capitals.keys(first[short], last[short]))
         found = known.rows.find(keys, languages=languages | others, groups=groups)
         rows[short] = np.maximum(rows[short], found)

@@ -56,7 +56,8 @@ def test_the_table_is_in_order():
         table = list(csv.DictReader(lines, delimiter="\t"))
     rows = [(row["language"], row["phrase"]) for row in table]
     assert rows == sorted(set(rows))
-    assert all(row[0] in NAMES and row[1] == row[1].strip() for row in rows)
+    assert all(row[0] in {*NAMES, ""} and row[1] == row[1].strip() for row in rows)
+    assert all(row[1].isalpha() and row[1] != row[1].lower() for row in rows if not row[0])
     assert all(row["itself"] is None or lacks_spaces(row["phrase"]) for row in table)
     forms = [(language, normalize(phrase)) for language, phrase in rows]
     assert len(set(forms)) == len(forms)
