@@ -14,9 +14,10 @@ from spacy_bergamot.name_keys import ABBREVIATION, CAPITALS
 from spacy_bergamot.text import lowered, unify
 
 _WORD = 3  # what a word takes of a mention's length; a character of an unspaced script takes 1
-_FOREIGN, _FOREIGN_SCRIPT = 9, 4
-"""Characters of a name from which on it is no word of another language by accident, and of one in
-Latin letters in a text of another script: "rash" in Korean."""
+_FOREIGN, _FOREIGN_ENGLISH, _FOREIGN_SCRIPT = 9, 7, 4
+"""Characters of a name from which on it is no word of another language by accident; of an English
+one, which notes in any language have; and of one in Latin letters in a text of another script:
+"rash" in Korean."""
 _BLOCK = 1 << 15  # units whose windows are in memory together
 
 
@@ -56,6 +57,7 @@ def find_names(
     least = np.where(units.dense, 2, min_length)
     is_latin = np.array([form.isascii() for form in written], dtype=bool)
     in_capitals = Capitals(reading.text).hold(units.starts)
+    english = known.of_languages(["ENG"])
     parts = []
     for first, last in _windows(units, _WORD * max_tokens):
         fits = units.ends[last] - units.starts[first] >= least[first]
@@ -65,12 +67,12 @@ def find_names(
         rows = known.rows.find(keys, languages=languages, groups=groups)
         if others.any():
             lengths = normal.lengths(first, last)
-            long = lengths >= _FOREIGN
+            anyway = units.unspaced[first] | units.unspaced[last]  # "2型糖尿病"
             if not latin:
-                long |= is_latin[first] & is_latin[last] & (lengths >= _FOREIGN_SCRIPT)
-            unspaced = units.unspaced[first] | units.unspaced[last]  # "2型糖尿病"
-            more = np.flatnonzero((rows < 0) & (long | unspaced))
-            rows[more] = known.rows.find(keys[more], languages=others, groups=groups)
+                anyway |= is_latin[first] & is_latin[last] & (lengths >= _FOREIGN_SCRIPT)
+            for of, least_of in ((others & english, _FOREIGN_ENGLISH), (others, _FOREIGN)):
+                more = np.flatnonzero((rows < 0) & (anyway | (lengths >= least_of)))
+                rows[more] = known.rows.find(keys[more], languages=of, groups=groups)
         is_short = capitals.lengths(first, last) <= ABBREVIATION
         short = np.flatnonzero(is_short & ~in_capitals[first])
         keys = WindowKeys.behind(CAPITALS, capitals.keys(first[short], last[short]))

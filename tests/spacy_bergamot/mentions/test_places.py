@@ -65,22 +65,3 @@ def test_abbreviations_that_head_a_line_are_no_mentions(tmp_path):
         ("HPI", 51),
         ("fever", 60),
     ]
-
-
-def test_capitals_tell_no_abbreviation_where_all_is_in_capitals(tmp_path):
-    known = {"CASD": "T047", "PTCA": "T047", "mass": "T184"}
-    added = {f"L{n}": (known[name], {"ENG": [name]}) for n, name in enumerate(known)}
-    write_concepts(tmp_path / "kb", CONCEPTS | added)
-    nlp = spacy.blank("en")
-    pipe = nlp.add_pipe("bergamot_mentions")
-    pipe.initialize(lambda: [], nlp=nlp, concepts=concept_table(str(tmp_path / "kb")))
-
-    def found(text):
-        return [text for text, _ in mentions(nlp, text)]
-
-    assert found("The diagnosis: CASD, ASA") == ["CASD", "ASA"]
-    assert found("OTHERS SHOUTED: CASD, MASS") == ["MASS"]
-    assert found("OTHERS SHOUTED: MASS\nNobody here: CASD, ASA") == ["MASS", "CASD", "ASA"]
-    assert found("CASD, ASA, MASS") == ["CASD", "ASA", "MASS"]
-    # What it mostly means is a procedure, unless the document says otherwise.
-    assert found("Underwent PTCA") == []
