@@ -59,7 +59,9 @@ def test_they_are_a_knowledge_base_by_themselves(tmp_path: Path):
     table_of([USUAL], tmp_path / "kb")
     table = ConceptTable.open(tmp_path / "kb")
     assert len(table) == len(english())
-    stroke = next(id for id, name in english().items() if name == "stroke")
-    concept = table[stroke]
+    mapped = [row["object_id"] for row in rows(USUAL / "mappings.sssom.tsv")]
+    cuis = {code.removeprefix("UMLS:") for code in mapped if code.startswith("UMLS:")}
+    assert {id for id in table if not id.startswith("USUAL:")} == cuis
+    concept = table["C0038454"]  # stroke
     assert {"инсульт", "ictus", "Schlaganfall", "脑卒中"} <= set(concept.aliases)
     assert len(concept.languages) == len(FILES)
