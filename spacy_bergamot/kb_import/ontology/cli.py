@@ -47,7 +47,8 @@ def import_cli(
 
     Terms of several ontologies are one concept if a mapping says so, if they alone of their
     ontology refer to the same CUI, or if both are of published ontologies and have the same English
-    label, word order and plural aside, and the same semantic group.
+    label, word order and plural aside, and the same semantic group. Two terms of one ontology are a
+    concept if a mapping says owl:sameAs, or if each has the other's English label among its names.
     """
     preferred = comma_separated(prefer)
     rows = import_ontologies(sources, output, prefer=preferred, reviewed_only=reviewed_only)

@@ -1,23 +1,27 @@
 """Which terms are one concept, and what that concept is called."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, combinations
 
 from spacy_bergamot.folding import folded_words
 from spacy_bergamot.kb.semantic_types import semantic_types
-from spacy_bergamot.kb_import.ontology.records import UMLS, Records, prefix_of
-from spacy_bergamot.kb_import.ontology.types import types_of
+from spacy_bergamot.kb_import.ontology.records import UMLS, Name, Records, prefix_of
+from spacy_bergamot.kb_import.ontology.types import PUBLISHED, types_of
+from spacy_bergamot.text import normalize
 
 
 def merge_terms(records: Records, prefer: tuple[str, ...]) -> dict[str, str]:
     """Return {accession: concept id} of every named or mapped term.
 
     Terms are one concept if a mapping says that they are the same; if they alone of their ontology
-    refer to the same CUI and to no other; or if their labels are the same. Nothing puts two terms
-    of one ontology, or two CUIs, into a concept: what comes first wins. A CUI that is left goes to
-    the concept that alone refers to it. The id is the CUI where there is one, else the accession
-    (HP:0001250) of the ontology that comes first in `prefer`, then alphabetically.
+    refer to the same CUI and to no other; or if their labels are the same. None of this puts two
+    terms of one ontology into a concept: what comes first wins. A CUI that is left goes to the
+    concept that alone refers to it. Two terms of one ontology are a concept if a mapping says
+    owl:sameAs, or if each has the other's label among its names (HPO's and Orphanet's
+    nephroblastoma, which came to two terms of Mondo). Nothing puts two CUIs into a concept. The id
+    is the CUI where there is one, else the accession (HP:0001250) of the ontology that comes first
+    in `prefer`, then alphabetically.
 
     records (Records): All that was read.
     prefer (tuple[str, ...]): Prefixes of ontologies.
@@ -29,7 +33,14 @@ def merge_terms(records: Records, prefer: tuple[str, ...]) -> dict[str, str]:
     ):
         refused = sum(not groups.join(first, second) for first, second in pairs)
         records.skipped[f"{kind} that would join two terms of one ontology"] += refused
+    for first, second in records.same:
+        if not groups.join(first, second, one_of={UMLS}):
+            records.skipped["mappings that would join two CUIs"] += 1
     _take_free_cuis(groups, records.xrefs)
+    # Of one's own ontologies a concept has at most one term, as nobody published their names.
+    one_of = {prefix_of(accession) for accession in groups.named} - PUBLISHED | {UMLS}
+    for first, second in _called_alike(records):
+        groups.join(first, second, one_of=one_of)
     rank = {prefix: number for number, prefix in enumerate((UMLS, *prefer))}
     ids = {}
     for members in groups.all():
@@ -83,62 +94,92 @@ def _same_label(records: Records) -> Iterator[tuple[str, str]]:
     It holds for the published ontologies whose types are known, within a semantic group (there is
     a stem of plants and one of the brain); terms of one's own are joined by mappings alone.
     """
-    types = types_of(records.relations, {name.accession for name in records.names})
-    group_of = {kind.tui: kind.group for kind in semantic_types()}
     labelled: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    for name in records.names:
-        if (
-            name.kind == "PT"
-            and name.language == "ENG"
-            and not name.suppressed
-            and name.accession in types
-        ):
+    for name, group in _english_names(records):
+        if name.kind == "PT":
             words = sorted(filter(None, (word.folded for word in folded_words(name.text, "ENG"))))
-            key = (group_of.get(types[name.accession], ""), *words)
-            of_ontology = labelled.setdefault(key, defaultdict(list))
+            of_ontology = labelled.setdefault((group, *words), defaultdict(list))
             of_ontology[prefix_of(name.accession)].append(name.accession)
     for of_ontology in labelled.values():
         # A label that two terms of an ontology share tells neither.
         yield from combinations([terms[0] for terms in of_ontology.values() if len(terms) == 1], 2)
 
 
+def _called_alike(records: Records) -> list[tuple[str, str]]:
+    """Return the pairs of terms each of which has the other's English label among its names.
+
+    Names count as they are written, but for what their normal form leaves out: within an ontology,
+    word order can be all that tells two terms apart. Semantic groups as of the same label.
+    """
+    named: dict[tuple[str, str], set[str]] = defaultdict(set)
+    labels: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, group in _english_names(records):
+        key = group, normalize(name.text)
+        named[key].add(name.accession)
+        if name.kind == "PT":
+            labels[key].append(name.accession)
+    known = {
+        (label, other) for key, terms in labels.items() for label in terms for other in named[key]
+    }
+    return sorted((a, b) for a, b in known if a < b and (b, a) in known)
+
+
+def _english_names(records: Records) -> Iterator[tuple[Name, str]]:
+    """Yield the English names that are not suppressed of published ontologies' terms.
+
+    Each comes with its term's semantic group, empty where that is not known.
+    """
+    types = types_of(records.relations, {name.accession for name in records.names})
+    group_of = {kind.tui: kind.group for kind in semantic_types()}
+    for name in records.names:
+        if name.language == "ENG" and not name.suppressed and name.accession in types:
+            yield name, group_of.get(types[name.accession], "")
+
+
 class _Groups:
-    """Disjoint sets of accessions with at most one of each prefix."""
+    """Disjoint sets of accessions, by prefix."""
 
     def __init__(self, named: set[str]) -> None:
         self.named = named
-        self.group_of: dict[str, dict[str, str]] = {}
+        self.group_of: dict[str, dict[str, list[str]]] = {}
         for accession in sorted(named):
             self._group(accession)
 
-    def join(self, first: str, second: str) -> bool:
+    def join(self, first: str, second: str, one_of: Collection[str] | None = None) -> bool:
+        """Make two terms' concepts one; return False if that is refused.
+
+        first, second (str): The terms. one_of (Collection[str] | None): Prefixes of which a concept
+            has at most one term; all of them by default.
+        """
         a, b = self._group(first), self._group(second)
         if a is b:
             return True
-        if a.keys() & b.keys():
+        shared = a.keys() & b.keys()
+        if shared if one_of is None else shared.intersection(one_of):
             return False
         if len(a) < len(b):
             a, b = b, a
-        a.update(b)
-        self.group_of.update(dict.fromkeys(b.values(), a))
+        for prefix, accessions in b.items():
+            a[prefix] = [*a.get(prefix, ()), *accessions]
+            self.group_of.update(dict.fromkeys(accessions, a))
         return True
 
     def cui_of(self, accession: str) -> str | None:
         """Return the CUI of a term's concept, if it has one."""
-        return self._group(accession).get(UMLS)
+        return next(iter(self._group(accession).get(UMLS, ())), None)
 
     def first_of(self, accession: str) -> str:
         """Return the first term of a term's concept, in the order of the alphabet."""
-        return min(self._group(accession).values())
+        return min(chain.from_iterable(self._group(accession).values()))
 
     def has_names(self, accession: str) -> bool:
         """Tell whether a term's concept has a term with names."""
-        return not self.named.isdisjoint(self._group(accession).values())
+        return any(not self.named.isdisjoint(terms) for terms in self._group(accession).values())
 
     def all(self) -> list[list[str]]:
         distinct = {id(group): group for group in self.group_of.values()}
-        return sorted(sorted(group.values()) for group in distinct.values())
+        return sorted(sorted(chain.from_iterable(group.values())) for group in distinct.values())
 
-    def _group(self, accession: str) -> dict[str, str]:
+    def _group(self, accession: str) -> dict[str, list[str]]:
         prefix = prefix_of(accession) or accession
-        return self.group_of.setdefault(accession, {prefix: accession})
+        return self.group_of.setdefault(accession, {prefix: [accession]})

@@ -44,8 +44,9 @@ class Records:
     """What the readers found, in the files' order.
 
     definitions: (accession, text). relations: (subject, predicate, object). matches: accessions
-    that a mapping calls the same. xrefs: accession and what it refers to, the same or only close.
-    exclusive: accessions that a name means alone, by language and name in normal form.
+    that a mapping calls exact matches. same: those that it calls one thing, which may be of one
+    ontology. xrefs: accession and what it refers to, the same or only close. exclusive: accessions
+    that a name means alone, by language and name in normal form.
     types: (accession, TUI). codes: (source, code) of terms whose accession does not say them, each
     empty if a file does not either. classified: accessions whose codes say their parents, with
     their chapters where a file says them. obsolete: accessions that a file withdraws. labels: names
@@ -60,6 +61,7 @@ class Records:
     definitions: list[tuple[str, str]] = field(default_factory=list)
     relations: list[tuple[str, str, str]] = field(default_factory=list)
     matches: list[tuple[str, str]] = field(default_factory=list)
+    same: list[tuple[str, str]] = field(default_factory=list)
     xrefs: list[tuple[str, str]] = field(default_factory=list)
     exclusive: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     types: list[tuple[str, str]] = field(default_factory=list)

@@ -18,7 +18,7 @@ from spacy_bergamot.kb_import.ontology.records import PREFIXES, Records, accessi
 Row = dict[str, str]
 Reader = Callable[[Row, Records], bool]
 
-_SAME = {"SKOS:exactMatch", "OWL:equivalentClass", "OWL:sameAs"}
+_EXACT = {"SKOS:exactMatch", "OWL:equivalentClass"}
 _MOST_SHOWN = 120
 _UNTRANSLATED = "NOT_TRANSLATED"
 """Status of rows whose translation is the English name again."""
@@ -146,7 +146,10 @@ def _mapping(row: Row, records: Records) -> bool:
     for accession, label in ((subject, "subject_label"), (target, "object_label")):
         if row.get(label):
             records.name(accession, row[label], "PT", suppressed=False)
-    if accession_of(row["predicate_id"]) in _SAME:
+    predicate = accession_of(row["predicate_id"])
+    if predicate == "OWL:sameAs":
+        records.same.append((subject, target))
+    elif predicate in _EXACT:
         records.matches.append((subject, target))
     else:
         records.skipped["mappings that are not exact"] += 1

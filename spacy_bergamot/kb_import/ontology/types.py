@@ -14,6 +14,9 @@ _OF_ONTOLOGIES = {
     "NCIT": "T047", "OMIM": "T047", "OPS": "T061", "ORPHA": "T047", "PATO": "T080", "PR": "T116",
     "RO": "T078", "SO": "T086", "SYMP": "T184", "TRANS": "T080", "UBERON": "T023",
 }  # fmt: skip
+PUBLISHED = frozenset(_OF_ONTOLOGIES)
+"""Prefixes of the ontologies whose types are known."""
+
 _OF_CHAPTERS = {"II": "T191", "V": "T048", "XVII": "T019", "XVIII": "T184", "XIX": "T037"}
 """Chapters of ICD-10 that are not of diseases in general."""
 
