@@ -34,6 +34,7 @@ from spacy_bergamot.storage.bundle_pipe import BundlePipe
 from spacy_bergamot.text import half_width
 
 _COLONS = frozenset(":：")
+_PUNCTUATION = ",;:，；：、،。·"
 
 
 @Language.factory("bergamot_finder", assigns=["doc.ents"], default_config=asdict(FinderSettings()))
@@ -150,7 +151,9 @@ class BergamotFinder(BundlePipe):
         marked = []
         for doc, pieces, of in zip(docs, read, scores, strict=True):
             places = [
-                Place(*pieces.characters(m.first, m.stop), tagger.labels[m.label])
+                Place(
+                    *_trimmed(doc.text, *pieces.characters(m.first, m.stop)), tagger.labels[m.label]
+                )
                 for m in decode(of, _joints(doc, pieces, tagger.labels))
                 if m.probability >= least
             ]
@@ -182,6 +185,13 @@ class BergamotFinder(BundlePipe):
         free = [span for span in found if not taken.intersection(range(span.start, span.end))]
         doc.set_ents([*kept, *free])
         return doc
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a place without punctuation at its ends: the tokenizer has "、2" as one piece."""
+    inner = text[start:end].strip(_PUNCTUATION)
+    start = text.index(inner, start)
+    return (start, start + len(inner)) if inner else (start, end)
 
 
 def _without_headings(places: Iterable[Place], doc: Doc) -> Iterator[Place]:

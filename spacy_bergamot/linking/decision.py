@@ -1,6 +1,7 @@
 """Which candidates of a mention are links, and which one is its concept.
 
-A reranker may put NIL among the candidates: those behind it are no links.
+NIL may be among the candidates, where a reranker or an unexplained short form puts it: those
+behind it are no links.
 """
 
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from itertools import takewhile
 from spacy_bergamot.index.knowledge_base import KnowledgeBase
 from spacy_bergamot.linking.candidates import NIL, Candidate
 from spacy_bergamot.linking.settings import LinkerSettings
+from spacy_bergamot.linking.unexplained import UNEXPLAINED
 
 __all__ = ["NIL", "Decision"]
 
@@ -60,6 +62,8 @@ class Decision:
 
     def _doubt(self, candidate: Candidate) -> str:
         """Say which threshold a candidate does not reach, or that it is NIL."""
+        if candidate.generator == UNEXPLAINED:
+            return "neither the text nor a list says what this short form means"
         if candidate.concept_id == NIL:
             return f"no candidate fits better than NIL, whose score is {candidate.score:.4g}"
         threshold, least = self.settings.threshold, self.settings.min_probability

@@ -81,15 +81,20 @@ def _is_abbreviated_heading(text: str, start: int, end: int) -> bool:
 
 
 def longest_first(found: list[Place]) -> list[Place]:
-    """Keep places that do not overlap: from left to right, the longest that starts at each.
+    """Keep places that do not overlap, in order: the longest of all first, then from left to right.
+
+    Of "refiere dolor torácico" it keeps "dolor torácico", though "refiere dolor" begins before it.
 
     found (list[Place]): In any order.
     """
-    kept: list[Place] = []
-    for place in sorted(found, key=lambda place: (place[0], -place[1])):
-        if not kept or place[0] >= kept[-1][1]:
-            kept.append(place)
-    return kept
+    taken = bytearray(max((end for _, end, _ in found), default=0))
+    kept = []
+    for start, end, label in sorted(found, key=lambda place: (place[0] - place[1], place[0])):
+        # A longer place that covers a part of this one covers its first or its last character.
+        if not (taken[start] or taken[end - 1]):
+            taken[start:end] = b"\1" * (end - start)
+            kept.append((start, end, label))
+    return sorted(kept)
 
 
 def free(found: list[Place], doc: Doc) -> list[Place]:

@@ -17,13 +17,13 @@ from spacy_bergamot.name_keys import ABBREVIATION
 _CHUNK = 1 << 16
 _CROWDED = 0.01  # share of all short forms of n letters from which on one is a name by chance
 _LETTERS = 26
-_SHORT_FORM = re.compile(rf"[A-Z]{{3,{ABBREVIATION}}}")
+_SHORT_FORM = re.compile(rf"[A-Z]{{2,{ABBREVIATION}}}")
 _UNSAID = 2  # words of a name whose initials may be left out
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def is_short_form(alias: str) -> bool:
-    """Tell whether an alias is an abbreviation of three Latin capitals or a few more.
+    """Tell whether an alias is an abbreviation of two Latin capitals or a few more.
 
     alias (str): As it is written.
     """

@@ -20,7 +20,8 @@ _PARTS = re.compile(
     re.DOTALL,
 )
 
-_BRACKETS = re.compile(r"[()]|[^()]+")  # "fever(-)", which some tokenizers leave whole
+# What tokenizers leave whole: "fever(-)", and "POChP." at the end of a sentence.
+_INSIDE = re.compile(r"[()]|(?<=\w\w)\.$|[^()]+?(?=(?<=\w\w)\.$|[()]|$)")
 
 
 class Units(NamedTuple):
@@ -51,7 +52,7 @@ def _units(reading: Reading) -> Iterator[tuple[int, int, bool, bool]]:
     for start, end in zip(starts, ends, strict=True):
         token = reading.text[start:end]
         if not lacks_spaces(token):
-            for part in () if token.isspace() else _BRACKETS.finditer(token):
+            for part in () if token.isspace() else _INSIDE.finditer(token):
                 dense = HANGUL.match(part[0]) is not None
                 yield start + part.start(), start + part.end(), False, dense
             continue

@@ -95,10 +95,7 @@ class BergamotLinker(PartsPipe):
         return self._ranked([self._look_up.mentions(doc) for doc in docs])
 
     def _ranked(self, mentions: list[list[Mention]]) -> Predictions:
-        """Return the candidates of the mentions of documents, reranked, with probabilities.
-
-        Mentions are flattened over all documents; equal ones are looked up once and remembered.
-        """
+        """Return the candidates of documents' mentions; equal mentions are looked up once."""
         parts = self.parts
         assert self._remembered is not None
         if self._watch.forked():
@@ -108,6 +105,8 @@ class BergamotLinker(PartsPipe):
         candidates = [[as_written(one, next(found), parts.index) for one in of] for of in mentions]
         if parts.reranker is not None:
             candidates = rerank_documents(parts.reranker, mentions, candidates, parts.kb)
+        else:
+            candidates = parts.unexplained(mentions, candidates)
         if parts.calibration is not None:
             candidates = [
                 [

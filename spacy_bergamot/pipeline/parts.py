@@ -24,6 +24,7 @@ from spacy_bergamot.linking.candidates import CandidateGenerator
 from spacy_bergamot.linking.errors import BergamotError, Errors
 from spacy_bergamot.linking.rerank import Reranker
 from spacy_bergamot.linking.settings import LinkerSettings
+from spacy_bergamot.linking.unexplained import Unexplained
 from spacy_bergamot.linking.updated_generator import UpdatedGenerator, make_generator
 from spacy_bergamot.storage.bundle import FileBundle
 from spacy_bergamot.storage.manifest import checked_manifest
@@ -39,8 +40,8 @@ class LinkerParts:
 
     bundles (dict[str, FileBundle]): By the names of the parts.
     encoder (TextEncoder), index (AliasIndex), changes (Changes | None), calibration
-        (Calibration | None), reranker (Reranker | None), kb (KnowledgeBase), generator: What reads
-        them.
+        (Calibration | None), reranker (Reranker | None), kb (KnowledgeBase), unexplained
+        (Unexplained), generator: What reads them.
     scoring (str): What scores depend on, in words.
     """
 
@@ -72,6 +73,7 @@ class LinkerParts:
         elif settings.min_probability is not None:
             raise BergamotError(Errors.B055, name=name)
         self.kb = KnowledgeBase(self.index, self.changes)
+        self.unexplained = Unexplained(self.kb)
         self.groups = Groups(*self.kb.tables)
         settings.allowed.check(*self.kb.tables, name=name)
         self._settings = settings

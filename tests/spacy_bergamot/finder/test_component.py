@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 
 from spacy_bergamot.errors import BergamotError
 from spacy_bergamot.finder import BergamotFinder
+from spacy_bergamot.finder.decode import Found
 from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.mentions import NAMES_INSIDE
 from spacy_bergamot.pipeline.loaders import finder
@@ -68,6 +69,17 @@ def test_mentions_are_marked(nlp, monkeypatch):
     doc = nlp(text)
     assert (doc.text, found(doc)) == (text, [("心肌梗死", "DISO")])
     assert found(nlp("")) == found(nlp(" ")) == []
+
+
+def test_punctuation_at_the_ends_of_a_mention_is_outside(nlp, monkeypatch):
+    """The tokenizer has "、2" as one piece."""
+    tags = {",": "B-DISO", "fever": "I-DISO", ";": "I-DISO"}
+    says(nlp.get_pipe("bergamot_finder"), tags, monkeypatch)
+    doc = nlp.make_doc("no cold , fever ; rest")
+    monkeypatch.setattr(
+        "spacy_bergamot.finder.component.decode", lambda scores, joints: [Found(2, 5, 0, 0.9)]
+    )
+    assert found(nlp.get_pipe("bergamot_finder")(doc)) == [("fever", "DISO")]
 
 
 def test_two_mentions_that_a_conjunction_joins_are_cut_beside_a_name(nlp, monkeypatch):

@@ -47,7 +47,8 @@ def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
         ("de", "HTN", "htn"),
         ("", "HTN", "hypertension"),
         ("", "IM", "im"),
-        ("en", "htn", "htn"),
+        ("en", "htn", "hypertension"),
+        ("en", "als", "als"),
         ("en", "MI", "myocardial infarction"),  # a name of the knowledge base too
         ("cs", "IM", "myocardial infarction"),
     ],

@@ -24,6 +24,17 @@ def test_a_span_group_may_overlap(matcher):
     assert not doc.ents
 
 
+def test_of_names_that_overlap_the_longest_is_marked(dictionary):
+    names = ["refiere dolor", "dolor torácico", "dolor", "torácico agudo"]
+    nlp = dictionary({f"X{n}": {"SPA": [name]} for n, name in enumerate(names)}, "es")
+    assert mentions(nlp, "Refiere dolor torácico.") == [("dolor torácico", "DISO")]
+    assert mentions(nlp, "Refiere dolor. Dolor torácico agudo y dolor.") == [
+        ("Refiere dolor", "DISO"),
+        ("Dolor torácico", "DISO"),
+        ("dolor", "DISO"),
+    ]
+
+
 def test_stop_words_and_groups_that_say_nothing_of_a_patient_are_no_mentions(tmp_path):
     known = {"this": "T184", "All": "T184", "ALL": "T047", "severe": "T080"}
     added = {f"L{n}": (known[name], {"ENG": [name]}) for n, name in enumerate(known)}

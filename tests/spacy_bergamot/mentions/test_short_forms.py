@@ -124,7 +124,11 @@ USUAL = {
 @pytest.mark.parametrize(
     ("language", "text", "expected"),
     [
-        ("en", "PMH: HTN, T2DM, COPD; no htn, HTNX.", [("HTN", "DISO"), ("T2DM", "CHEM")]),
+        (
+            "en",
+            "PMH: HTN, T2DM, COPD; no htn, HTNX.",
+            [("HTN", "DISO"), ("T2DM", "CHEM"), ("htn", "DISO")],
+        ),
         ("ru", "Ds: АГ.", [("АГ", "DISO")]),
         ("zh", "患者有房颤病史", [("房颤", "DISO")]),
         ("ja", "ショックとＡＬＳ", [("ＡＬＳ", "DISO")]),

@@ -34,4 +34,4 @@ def test_which_lengths_are_crowded(tmp_path: Path):
     names = [*THREE, *THREE, "ABCD", "A12", "AB", "bcd"]
     table = {f"C{number}": ("T047", {"ENG": [name]}) for number, name in enumerate(names)}
     assert crowded(ConceptTable.open(write_concepts(tmp_path / "kb", table))) == [3]
-    assert [name for name in names if is_short_form(name)] == [*THREE, *THREE, "ABCD"]
+    assert [name for name in names if is_short_form(name)] == [*THREE, *THREE, "ABCD", "AB"]

@@ -42,11 +42,32 @@ def test_units_have_every_character_but_white_space_once(text: str):
         assert not unspaced or lacks_spaces(read.text[start:end])
 
 
-@given(st.lists(st.text("abcé-.", min_size=1), min_size=1))
+@given(st.lists(st.text("abcé-", min_size=1), min_size=1))
 def test_with_spaces_a_token_is_a_unit(words: list[str]):
     doc = Doc(NLP.vocab, words)
     assert texts_of(doc) == words
     assert not units_of(reading(doc)).unspaced.any()
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [
+        ("POChP.", ["POChP", "."]),
+        ("fever(-)", ["fever", "(", "-", ")"]),
+        ("e.g.", ["e.g."]),
+        ("m.", ["m."]),
+        ("...", ["..."]),
+        ("U.S.A.", ["U.S.A."]),
+    ],
+)
+def test_brackets_and_the_dot_that_ends_a_word_are_units(token: str, expected: list[str]):
+    assert texts_of(Doc(NLP.vocab, [token])) == expected
+
+
+def test_a_name_at_the_end_of_a_sentence_is_a_mention(dictionary):
+    """The tokenizer leaves the dot with what ends in one capital."""
+    nlp = dictionary({"X1": {"POL": ["POChP"]}}, "pl")
+    assert mentions(nlp, "Rozpoznanie: POChP. Nikotynizm.") == [("POChP", "DISO")]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,14 @@ def test_a_language_has_its_short_forms():
     assert usual_short_forms("tlh") == {}
 
 
+def test_they_are_read_in_small_letters_too_unless_they_are_words_then():
+    forms = usual_short_forms("ENG")
+    assert forms["htn"] == forms["Htn"] == forms["HTN"]
+    assert forms["t2dm"] == "type 2 diabetes mellitus"
+    assert "ALS" in forms
+    assert not {"als", "Als", "doe", "Doe", "mi", "Mi", "cap", "Cap"} & forms.keys()
+
+
 def test_without_a_language_those_count_that_mean_the_same_everywhere():
     forms = usual_short_forms("")
     assert forms == usual_short_forms("xx")
