@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from spacy_bergamot.folding import plain_word
-from spacy_bergamot.languages import NO_LANGUAGE, lat
+from spacy_bergamot.languages import NO_LANGUAGE, OTHER_SCRIPTS, lat
 from spacy_bergamot.mentions.usual import is_usual
 
 _TABLE = "usual_short_forms.tsv"
@@ -22,10 +22,17 @@ _VOWELS = frozenset("aeiouyаеёиоуыэюяіїє")
 def usual_short_forms(language: str) -> Mapping[str, str]:
     """Return English long forms by short form, as notes write it: "HTN", "Htn" and "htn".
 
-    language (str): Of the notes, as GER or de. Where it is not known ("" or xx), those that mean
-        the same in all languages that have them: English ones, and those of two languages.
+    language (str): Of the notes, as GER or de; in other scripts than the Latin one English short
+        forms stand too. Where it is not known ("" or xx), those that mean the same in all languages
+        that have them: English ones, and those of two languages.
     """
-    return _of_no_language() if language in NO_LANGUAGE else _by_language().get(lat(language), {})
+    return _of_no_language() if language in NO_LANGUAGE else _of(lat(language))
+
+
+@cache
+def _of(language: str) -> dict[str, str]:
+    english = _by_language()["ENG"] if language in OTHER_SCRIPTS else {}
+    return {**english, **_by_language().get(language, {})}
 
 
 @cache

@@ -40,7 +40,7 @@ def test_abbreviations_are_looked_up_as_their_long_forms(make_nlp):
     ("language", "short", "looked_up"),
     [
         ("en", "HTN", "hypertension"),
-        ("ja", "ＨＴＮ", "htn"),
+        ("ja", "ＨＴＮ", "hypertension"),
         ("ja", "ＣＯＰＤ", "chronic obstructive pulmonary disease"),
         ("FRE", "HTA", "hypertension"),
         ("ru", "ИМ", "myocardial infarction"),

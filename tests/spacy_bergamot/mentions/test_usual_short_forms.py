@@ -15,6 +15,12 @@ def test_a_language_has_its_short_forms():
     assert usual_short_forms("tlh") == {}
 
 
+def test_english_ones_stand_in_other_scripts_too():
+    assert usual_short_forms("THA")["AF"] == usual_short_forms("ENG")["AF"]
+    assert usual_short_forms("JPN")["PNA"] == "pneumonia"
+    assert "SOB" not in usual_short_forms("SPA")
+
+
 def test_they_are_read_in_small_letters_too_unless_they_are_words_then():
     forms = usual_short_forms("ENG")
     assert forms["htn"] == forms["Htn"] == forms["HTN"]
