@@ -52,7 +52,8 @@ _MARK = (
     r"\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f"
     r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
 )
-_WORD = re.compile(rf"[^\W\d_]+(?:[{_MARK}]+[^\W\d_]*)*|\d+(?:[.,]\d+)*")
+# An arrow is a word: "CRP ↑" is no CRP.
+_WORD = re.compile(rf"[^\W\d_]+(?:[{_MARK}]+[^\W\d_]*)*|\d+(?:[.,]\d+)*|[↑↓]")
 _PART, _HYPHEN = r"[^\W\d_]{2,}", r"[-\u2010\u2011]"
 _SEPARATOR = re.compile(_HYPHEN)
 # From the beginning of words alone: else a word takes the square of its length.

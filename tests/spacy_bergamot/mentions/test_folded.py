@@ -6,7 +6,7 @@ import pytest
 
 from spacy_bergamot.mentions.language import guess
 from tests.spacy_bergamot.conftest import write_concepts
-from tests.spacy_bergamot.factories import matcher_of
+from tests.spacy_bergamot.factories import matcher_of, mentions
 
 KNOWN = {
     "C01": ("T047", {"ENG": ["stroke", "cerebrovascular accident"], "GER": ["Schlaganfall"]}),
@@ -99,3 +99,12 @@ def test_a_language_is_guessed_where_there_is_enough_text():
 def test_short_texts_are_folded_by_every_language(table: Path):
     for text in ("strokes", "Neumonías", "диабет сахарный 2", "Schlaganfälle"):
         assert len(matcher_of(table)(text).ents) == (text != "диабет сахарный 2"), text
+
+
+def test_an_arrow_is_a_part_of_a_name(dictionary):
+    nlp = dictionary({"X1": {"GER": ["Kreatinin ↑", "CRP erhöht"]}}, "de")
+    assert mentions(nlp, "Kreatinin 79, CRP 120") == []
+    assert mentions(nlp, "Kreatinin ↑, kreatinin↑") == [
+        ("Kreatinin ↑", "DISO"),
+        ("kreatinin↑", "DISO"),
+    ]
