@@ -19,7 +19,8 @@ run: install
 	. $(BIN)/activate && spacy project run all . $$($(MULTILINGUAL) || echo $(TINY))
 
 usual: install
-	. $(BIN)/activate && spacy project run usual . --vars.name bergamot_usual --vars.open_steps 300
+	. $(BIN)/activate && spacy project run usual . --vars.name bergamot_usual --vars.open_steps 300 \
+		--vars.linker configs/small_linker.cfg
 
 test: install lint types
 	$(BIN)/python -m pytest -n 2
