@@ -2,7 +2,8 @@
 
 usual_short_forms.tsv has disorders that notes of a language mostly mean by one, with their English
 names, which most knowledge bases have. Left out is what means several things in notes, such as
-"RA" in English (room air, rheumatoid arthritis).
+"RA" in English (room air, rheumatoid arthritis). Those marked any_case are no words in small
+letters, as "ALL" is, nor three letters with a vowel, which may be a name ("Doe").
 """
 
 import csv
@@ -10,13 +11,10 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from spacy_bergamot.folding import plain_word
 from spacy_bergamot.languages import NO_LANGUAGE, OTHER_SCRIPTS, lat
-from spacy_bergamot.mentions.usual import is_usual
 
 _TABLE = "usual_short_forms.tsv"
-_LEAST = 3  # characters of a short form that means the same in several languages, or in any case
-_VOWELS = frozenset("aeiouyаеёиоуыэюяіїє")
+_LEAST = 3  # characters of a short form that means the same in several languages
 
 
 def usual_short_forms(language: str) -> Mapping[str, str]:
@@ -51,26 +49,13 @@ def _of_no_language() -> dict[str, str]:
 
 @cache
 def _by_language() -> dict[str, dict[str, str]]:
+    """Return long forms by language and short form; some stand in small letters and titled too."""
     found: dict[str, dict[str, str]] = {}
     with Path(__file__).with_name(_TABLE).open(encoding="utf8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t"):
-            found.setdefault(row["language"], {})[row["short_form"]] = row["long_form"]
-    return {language: {**_in_other_cases(forms), **forms} for language, forms in found.items()}
-
-
-def _in_other_cases(forms: Mapping[str, str]) -> dict[str, str]:
-    """Return what is listed in capitals in small letters and with the first one alone in capitals.
-
-    Not what is a word then ("ALL", "AIDS"); three letters with a vowel may be a name too ("Doe").
-    """
-    return {
-        other: long
-        for short, long in forms.items()
-        if short.isupper() and short.isalnum() and not _is_word(short.lower())
-        for other in (short.lower(), short.capitalize())
-    }
-
-
-def _is_word(text: str) -> bool:
-    is_short = len(text) < _LEAST or (len(text) == _LEAST and not _VOWELS.isdisjoint(text))
-    return is_short or is_usual(plain_word(text))
+            short, forms = row["short_form"], found.setdefault(row["language"], {})
+            forms[short] = row["long_form"]
+            if row["any_case"]:
+                for other in (short.lower(), short.capitalize()):
+                    forms.setdefault(other, row["long_form"])
+    return found

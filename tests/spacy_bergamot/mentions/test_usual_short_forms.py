@@ -4,7 +4,9 @@ import csv
 from pathlib import Path
 
 import spacy_bergamot.mentions.usual_short_forms as module
+from spacy_bergamot.folding import plain_word
 from spacy_bergamot.languages import LANGUAGES, iso
+from spacy_bergamot.mentions.usual import is_usual
 from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
 
 
@@ -47,4 +49,12 @@ def test_the_table_is_in_order_and_says_each_once():
     said = [(row["language"], row["short_form"]) for row in rows]
     assert len(set(said)) == len(said)
     assert all(iso(language) in LANGUAGES for language, _ in said)
-    assert all(value and value == value.strip() for row in rows for value in row.values())
+    assert all(value == value.strip() for row in rows for value in row.values())
+    assert all(row["short_form"] and row["long_form"] for row in rows)
+    for row in rows:
+        if row["any_case"]:
+            short = row["short_form"]
+            assert short.isupper()
+            assert short.isalnum()
+            assert len(short) > 3 or (len(short) == 3 and not set(short) & set("AEIOUYАЕИОУЫЭЮЯІ"))
+            assert not is_usual(plain_word(short.lower()))
