@@ -99,7 +99,7 @@ _LIVING: "weakref.WeakSet[BergamotMentions]" = weakref.WeakSet()
 
 
 class BergamotMentions(BundlePipe):
-    """Mark the longest aliases from left to right, labelled with their semantic group or MENTION.
+    """Mark aliases, of those that overlap the longest, with their semantic group or MENTION.
 
     Entities that are there already stay. A name in capitals of up to five characters, such as an
     abbreviation, matches capitals only, and a stop word of the document's language is no mention,
