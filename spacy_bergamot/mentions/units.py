@@ -21,7 +21,8 @@ _PARTS = re.compile(
 )
 
 # What tokenizers leave whole: "fever(-)", and "POChP." at the end of a sentence.
-_INSIDE = re.compile(r"[()]|(?<=\w\w)\.$|[^()]+?(?=(?<=\w\w)\.$|[()]|$)")
+_DOT = r"(?:(?<=\w\w)|(?<=[↑↓]))\.$"
+_INSIDE = re.compile(rf"[()]|{_DOT}|[^()]+?(?={_DOT}|[()]|$)")
 
 
 class Units(NamedTuple):

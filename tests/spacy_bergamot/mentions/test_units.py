@@ -53,6 +53,7 @@ def test_with_spaces_a_token_is_a_unit(words: list[str]):
     ("token", "expected"),
     [
         ("POChP.", ["POChP", "."]),
+        ("Hb↓.", ["Hb↓", "."]),
         ("fever(-)", ["fever", "(", "-", ")"]),
         ("e.g.", ["e.g."]),
         ("m.", ["m."]),
