@@ -150,10 +150,9 @@ class BergamotFinder(BundlePipe):
         scores = tagger.log_probabilities(read, batch_pieces=self.settings.batch_pieces)
         marked = []
         for doc, pieces, of in zip(docs, read, scores, strict=True):
+            text = doc.text  # made of the tokens at every call
             places = [
-                Place(
-                    *_trimmed(doc.text, *pieces.characters(m.first, m.stop)), tagger.labels[m.label]
-                )
+                Place(*_trimmed(text, *pieces.characters(m.first, m.stop)), tagger.labels[m.label])
                 for m in decode(of, _joints(doc, pieces, tagger.labels))
                 if m.probability >= least
             ]

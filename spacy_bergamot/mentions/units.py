@@ -21,8 +21,9 @@ _PARTS = re.compile(
 )
 
 # What tokenizers leave whole: "fever(-)", and "POChP." at the end of a sentence.
-_DOT = r"(?:(?<=\w\w)|(?<=[↑↓]))\.$"
-_INSIDE = re.compile(rf"[()]|{_DOT}|[^()]+?(?={_DOT}|[()]|$)")
+_BRACKETS = re.compile(r"[()]|[^()]+")
+_ENDED = re.compile(r"(?:\w\w|[↑↓])\.\Z")
+_END = 3  # characters of what ends so
 
 
 class Units(NamedTuple):
@@ -53,9 +54,14 @@ def _units(reading: Reading) -> Iterator[tuple[int, int, bool, bool]]:
     for start, end in zip(starts, ends, strict=True):
         token = reading.text[start:end]
         if not lacks_spaces(token):
-            for part in () if token.isspace() else _INSIDE.finditer(token):
+            if token.isspace():
+                continue
+            last = end - 1 if _ENDED.search(token, max(0, len(token) - _END)) else end
+            for part in _BRACKETS.finditer(token, 0, last - start):
                 dense = HANGUL.match(part[0]) is not None
                 yield start + part.start(), start + part.end(), False, dense
+            if last < end:
+                yield last, end, False, False
             continue
         for part in _PARTS.finditer(token):
             unspaced = part.lastgroup is not None

@@ -27,19 +27,21 @@ def merge_terms(records: Records, prefer: tuple[str, ...]) -> dict[str, str]:
     prefer (tuple[str, ...]): Prefixes of ontologies.
     """
     groups = _Groups({name.accession for name in records.names})
+    english = [*_english_names(records)]
     for kind, pairs in (
         ("mappings", [*dict.fromkeys(records.matches), *_agreed(records.xrefs)]),
-        ("labels", _same_label(records)),
+        ("labels", _same_label(english)),
     ):
         refused = sum(not groups.join(first, second) for first, second in pairs)
         records.skipped[f"{kind} that would join two terms of one ontology"] += refused
+    # Behind the others: two terms of an ontology in a concept keep a third from it.
     for first, second in records.same:
         if not groups.join(first, second, one_of={UMLS}):
             records.skipped["mappings that would join two CUIs"] += 1
     _take_free_cuis(groups, records.xrefs)
     # Of one's own ontologies a concept has at most one term, as nobody published their names.
     one_of = {prefix_of(accession) for accession in groups.named} - PUBLISHED | {UMLS}
-    for first, second in _called_alike(records):
+    for first, second in _called_alike(english):
         groups.join(first, second, one_of=one_of)
     rank = {prefix: number for number, prefix in enumerate((UMLS, *prefer))}
     ids = {}
@@ -86,16 +88,18 @@ def _take_free_cuis(groups: "_Groups", xrefs: Iterable[tuple[str, str]]) -> None
         taken.update(new.values())
 
 
-def _same_label(records: Records) -> Iterator[tuple[str, str]]:
+def _same_label(names: Iterable[tuple[Name, str]]) -> Iterator[tuple[str, str]]:
     """Yield the pairs of terms of different ontologies whose English labels are the same, folded.
 
     As UMLS does it, "Neoplasm of the liver" and "Liver neoplasms" are one concept. Without this a
     word as common as hypertension is two, a phenotype and a disease, each with half of the names.
     It holds for the published ontologies whose types are known, within a semantic group (there is
     a stem of plants and one of the brain); terms of one's own are joined by mappings alone.
+
+    names: As of `_english_names`.
     """
     labelled: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    for name, group in _english_names(records):
+    for name, group in names:
         if name.kind == "PT":
             words = sorted(filter(None, (word.folded for word in folded_words(name.text, "ENG"))))
             of_ontology = labelled.setdefault((group, *words), defaultdict(list))
@@ -105,15 +109,17 @@ def _same_label(records: Records) -> Iterator[tuple[str, str]]:
         yield from combinations([terms[0] for terms in of_ontology.values() if len(terms) == 1], 2)
 
 
-def _called_alike(records: Records) -> list[tuple[str, str]]:
+def _called_alike(names: Iterable[tuple[Name, str]]) -> list[tuple[str, str]]:
     """Return the pairs of terms each of which has the other's English label among its names.
 
     Names count as they are written, but for what their normal form leaves out: within an ontology,
     word order can be all that tells two terms apart. Semantic groups as of the same label.
+
+    names: As of `_english_names`.
     """
     named: dict[tuple[str, str], set[str]] = defaultdict(set)
     labels: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for name, group in _english_names(records):
+    for name, group in names:
         key = group, normalize(name.text)
         named[key].add(name.accession)
         if name.kind == "PT":
