@@ -36,6 +36,7 @@ def test_a_name_means_one_concept(path: Path):
     meant = defaultdict(set)
     for row in found:
         assert row["language"] == language
+        assert row["exclusive"] == "yes"
         assert row.get("english", row["name"]) == known[row["id"]]
         for name in (row["name"], *filter(None, row.get("synonyms", "").split("|"))):
             assert name == name.strip()
