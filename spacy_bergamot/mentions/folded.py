@@ -111,6 +111,25 @@ class FoldedText:
         return Windows(*map(np.concatenate, zip(*parts, strict=True)))
 
 
+def without_longer(windows: Windows) -> Windows:
+    """Leave out windows that overlap a shorter one of the same key.
+
+    Articles and conjunctions count for nothing, and order neither: of "IRM cérébrale et IRM du
+    genou" the second to fourth words have the folded form of the first two.
+
+    windows (Windows): In any order.
+    """
+    shorter: dict[int, list[int]] = {}
+    order = np.argsort(windows.ends - windows.starts, kind="stable")
+    for at in order.tolist():
+        start, end = windows.starts[at], windows.ends[at]
+        kept = shorter.setdefault(int(windows.keys[at]), [])
+        if all(end <= windows.starts[of] or windows.ends[of] <= start for of in kept):
+            kept.append(at)
+    stay = sorted(at for kept in shorter.values() for at in kept)
+    return Windows(*(of[stay] for of in windows))
+
+
 _NOTHING = Windows(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, np.uint64)))
 
 

@@ -1,5 +1,6 @@
 """Short forms that a document defines, or that notes use as known: mentions wherever they stand."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
@@ -11,6 +12,11 @@ from spacy_bergamot.mentions.reading import reading
 from spacy_bergamot.mentions.units import units_of
 from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
 from spacy_bergamot.text import half_width
+
+_MEASURES = frozenset({"PHYS", "PROC"})
+"""Labels of what has a value: blood pressure, white blood cells."""
+_VALUE = re.compile(r"(?<=[^\W\d_])(?=\d+(?:[.,/]\d|\d))")
+"""Where a value stands close behind letters: "BP130/80"; not in "CD4" or "T3"."""
 
 Labels = Mapping[tuple[int, int], str]
 """Labels of mentions by start and end in characters."""
@@ -47,8 +53,9 @@ def usual_places(
 ) -> dict[tuple[int, int], str]:
     """Return every place of the short forms that notes of some languages use without saying them.
 
-    They are matched in the case in which they are listed, in full width too. In a text that is all
-    in capitals stop words are none: its "ALS" is German for "as".
+    They are matched in the case in which they are listed, in full width too; a value may stand
+    close behind what is measured ("BP130/80"). In a text that is all in capitals stop words are
+    none: its "ALS" is German for "as".
 
     doc (Doc): The document.
     languages (Guess): That it is in.
@@ -66,7 +73,10 @@ def usual_places(
     if not labels:
         return {}
     starts, ends = _units(doc)
-    found = _occurrences(text, starts, set(ends), labels)
+    found = {*_occurrences(text, starts, set(ends), labels)}
+    measures = {short for short, label in labels.items() if label in _MEASURES}
+    values = {value.start() for value in _VALUE.finditer(text)}
+    found |= {*_occurrences(text, starts, values, measures)}
     return {(start, end): labels[text[start:end]] for start, end in found}
 
 

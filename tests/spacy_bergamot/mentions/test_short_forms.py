@@ -118,6 +118,7 @@ USUAL = {
     "C2": ("T047", {"ENG": ["amyotrophic lateral sclerosis"]}),
     "C3": ("T121", {"ENG": ["type 2 diabetes mellitus"]}),
     "C4": ("T047", {"ENG": ["atrial fibrillation"], "CHI": ["心房颤动"]}),
+    "C5": ("T060", {"ENG": ["blood pressure"], "CHI": ["血压"]}),
 }
 
 
@@ -136,6 +137,9 @@ USUAL = {
         ("de", "ALS seit 2019, besser ALS Fieber", [("ALS", "DISO")] * 2),
         ("de", "BESSER ALS FIEBER", []),
         ("de", "PVHF VHF AHT", [("VHF", "DISO")]),
+        # What is measured, and its value; other names have numbers too.
+        ("zh", "查体:BP130/80mmHg,BP7", [("BP", "PROC")]),
+        ("en", "BP120/80, XBP120/80, HTN22", [("BP", "PROC")]),
     ],
 )
 def test_short_forms_of_clinical_notes_are_marked(tmp_path, language, text, expected):
