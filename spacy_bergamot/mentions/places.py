@@ -16,6 +16,10 @@ from spacy_bergamot.text import half_width
 _NEAR = 8  # characters before a heading in which its line begins
 _LINE = re.compile(r"(?:\A|\n)[^\w\n]*\Z")
 _COLON = re.compile(r"[ \t]*[:：]")
+_ALLERGIES = re.compile(
+    "al+erg|alerž|аллерг|алерг|αλλεργ|过敏|過敏|アレルギー|알레르기|알러지|แพ้|dị ứng|حساسية|אלרג",
+    re.IGNORECASE,
+)
 
 Place = tuple[int, int, str]
 """Start and end in characters, and label."""
@@ -54,10 +58,10 @@ def without_stop_words(
 def without_headings(
     places: dict[tuple[int, int], str], text: str, languages: list[str]
 ) -> dict[tuple[int, int], str]:
-    """Leave out abbreviations that head a line ("HPI: …"), and organs that head what is seen there.
+    """Leave out abbreviations that head a line ("HPI: …"), and what heads something else.
 
     Abbreviations by which notes mean a disorder stay ("COPD: stable"); organs before a colon never
-    do: "Lungs: clear", "… NECK: supple. HEART: …".
+    do ("Lungs: clear", "… NECK: supple. HEART: …"), nor do allergies: "Allergies: none".
 
     places (dict): Labels by start and end.
     text (str): Of the document.
@@ -67,8 +71,9 @@ def without_headings(
     kept = {}
     for (start, end), label in places.items():
         is_usual = half_width(text[start:end]) in usual
-        is_organ = label == ANATOMY and _COLON.match(text, end) is not None
-        if is_usual or not (is_organ or _is_abbreviated_heading(text, start, end)):
+        heads = label == ANATOMY or _ALLERGIES.match(text, start, end) is not None
+        is_heading = heads and _COLON.match(text, end) is not None
+        if is_usual or not (is_heading or _is_abbreviated_heading(text, start, end)):
             kept[start, end] = label
     return kept
 
