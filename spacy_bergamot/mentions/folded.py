@@ -119,15 +119,15 @@ def without_longer(windows: Windows) -> Windows:
 
     windows (Windows): In any order.
     """
-    shorter: dict[int, list[int]] = {}
-    order = np.argsort(windows.ends - windows.starts, kind="stable")
-    for at in order.tolist():
-        start, end = windows.starts[at], windows.ends[at]
-        kept = shorter.setdefault(int(windows.keys[at]), [])
-        if all(end <= windows.starts[of] or windows.ends[of] <= start for of in kept):
+    sizes = windows.ends - windows.starts
+    kept: list[int] = []
+    for at in np.lexsort((windows.starts, windows.keys)).tolist():
+        last = kept[-1] if kept and windows.keys[kept[-1]] == windows.keys[at] else None
+        if last is None or windows.ends[last] <= windows.starts[at]:
             kept.append(at)
-    stay = sorted(at for kept in shorter.values() for at in kept)
-    return Windows(*(of[stay] for of in windows))
+        elif sizes[at] < sizes[last]:
+            kept[-1] = at
+    return Windows(*(of[sorted(kept)] for of in windows))
 
 
 _NOTHING = Windows(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, np.uint64)))

@@ -1,8 +1,7 @@
 """Short forms that a document defines, or that notes use as known: mentions wherever they stand."""
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from spacy.tokens import Doc
 
@@ -10,7 +9,11 @@ from spacy_bergamot.mentions.abbreviations import definitions
 from spacy_bergamot.mentions.language import Guess, stop_words
 from spacy_bergamot.mentions.reading import reading
 from spacy_bergamot.mentions.units import units_of
-from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
+from spacy_bergamot.mentions.usual_short_forms import (
+    lengths_of,
+    usual_lengths,
+    usual_short_forms,
+)
 from spacy_bergamot.text import half_width
 
 _MEASURES = frozenset({"PHYS", "PROC"})
@@ -44,7 +47,7 @@ def short_form_places(doc: Doc, places: Labels) -> dict[tuple[int, int], str]:
         for short, label in labels.items()
         if not (short.istitle() and short.isalpha() and short.lower() in words)
     }
-    found = _occurrences(text, starts, set(ends), sure)
+    found = _occurrences(text, starts, set(ends), sure, lengths_of(sure))
     return {(start, end): sure[text[start:end]] for start, end in found}
 
 
@@ -63,21 +66,21 @@ def usual_places(
     """
     text = half_width(doc.text)
     stops = stop_words(tuple(languages.languages)) if text.isupper() else ()
-    known = {
-        short: long
-        for language in languages.of_short_forms
-        for short, long in usual_short_forms(language).items()
-        if short in text and short.lower() not in stops
-    }
-    labels = {short: label for short, long in known.items() if (label := label_of(long))}
-    if not labels:
-        return {}
-    starts, ends = _units(doc)
-    found = {*_occurrences(text, starts, set(ends), labels)}
-    measures = {short for short, label in labels.items() if label in _MEASURES}
+    starts, ends = map(set, _units(doc))
     values = {value.start() for value in _VALUE.finditer(text)}
-    found |= {*_occurrences(text, starts, values, measures)}
-    return {(start, end): labels[text[start:end]] for start, end in found}
+    longs: dict[tuple[int, int], str] = {}
+    for language in languages.of_short_forms:
+        forms = usual_short_forms(language)
+        places = _occurrences(text, starts, ends | values, forms, usual_lengths(language))
+        longs |= {(start, end): forms[text[start:end]] for start, end in places}
+    labels = {long: label_of(long) for long in set(longs.values())}
+    return {
+        (start, end): label
+        for (start, end), long in longs.items()
+        if (label := labels[long])
+        and text[start:end].lower() not in stops
+        and (end in ends or label in _MEASURES)
+    }
 
 
 def _units(doc: Doc) -> tuple[list[int], list[int]]:
@@ -104,12 +107,13 @@ def _labels(text: str, places: Labels) -> dict[str, str]:
 
 
 def _occurrences(
-    text: str, starts: Sequence[int], ends: Collection[int], short_forms: Collection[str]
+    text: str,
+    starts: Iterable[int],
+    ends: Collection[int],
+    short_forms: Collection[str],
+    lengths: Mapping[str, Collection[int]],
 ) -> Iterator[tuple[int, int]]:
     """Yield where short forms stand; for each unit there are as many looks as they have lengths."""
-    lengths: dict[str, set[int]] = defaultdict(set)
-    for short in short_forms:
-        lengths[short[0]].add(len(short))
     for start in starts:
         for length in lengths.get(text[start], ()):
             if start + length in ends and text[start : start + length] in short_forms:

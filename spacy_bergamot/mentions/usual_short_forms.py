@@ -7,7 +7,7 @@ letters, as "ALL" is, nor three letters with a vowel, which may be a name ("Doe"
 """
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +25,26 @@ def usual_short_forms(language: str) -> Mapping[str, str]:
         that have them: English ones, and those of two languages.
     """
     return _of_no_language() if language in NO_LANGUAGE else _of(lat(language))
+
+
+@cache
+def usual_lengths(language: str) -> Mapping[str, Collection[int]]:
+    """Return how long the usual short forms are, by the character that they begin with.
+
+    language (str): As of `usual_short_forms`.
+    """
+    return lengths_of(usual_short_forms(language))
+
+
+def lengths_of(short_forms: Iterable[str]) -> dict[str, set[int]]:
+    """Return how long short forms are, by the character that they begin with.
+
+    short_forms (Iterable[str]): None of them empty.
+    """
+    found: dict[str, set[int]] = {}
+    for short in short_forms:
+        found.setdefault(short[0], set()).add(len(short))
+    return found
 
 
 @cache
