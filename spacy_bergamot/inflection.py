@@ -33,12 +33,44 @@ def _rules(*pairs: tuple[str, str]) -> Rules:
     return tuple((re.compile(pattern), instead) for pattern, instead in pairs)
 
 
+_BEFORE: dict[str, Rules] = {
+    "TUR": _rules((r"(?<=\w{3}[aeıioöuü])s[ıiuü]$", "")),  # ağrı, ağrısı; not uyku, uykusuz
+}
+"""What Snowball takes for another ending."""
+
 _AFTER: dict[str, Rules] = {
+    "CZE": _rules(
+        (r"(?<=\w{3})ět$", ""),  # zánět, zánětem
+        (r"(?<=\w{2}[^aeiouyáéíóúůýě])e(?=[lk]$)", ""),  # kašel, kašle
+    ),
+    "EST": _rules(
+        (r"(?<=\w{2}[^aeiouõäöü])[aeiu]$", ""),  # neer, neeru
+        (r"(?<=\w{2}[aeiouõäöü])n$", ""),  # insuliin, insuliini
+        (r"(?<=\w{3}[aeiouõäöü])ks$", ""),  # verejooks, verejooksu
+        (r"(?<=h)k$", ""),  # vererõhk, vererõhu
+    ),
     "FIN": _rules(  # tulehdus, tulehduksen; kipu, kivun; vuoto, vuodon
         (r"(?<=[uyoö])(?:ks|[sdt]i?)$", ""),
         (r"v(?=[aouyäö]$)", "p"),
         (r"d(?=[aouyäö]$)", "t"),
-    )
+        (r"(?<=[aeiä])ks$", "s"),  # lihas, lihaksen
+        (r"(?<=\w{3})(?:ia|iin)$", ""),  # anemia, anemian; insuliini, insuliinia
+        (r"(?<=\w{2}o)o$", ""),  # skolioosi, skolioosin
+    ),
+    "HUN": _rules(
+        (r"(?<=\w{3})(?:in)+$", ""),  # inzulin, inzulint
+        (r"(?<=\w{3})(?:ia|[aeé]t)$", ""),  # anaemia, anaemiája; műtét, műtétet
+        (r"(?<=\w{3}l)m$", ""),  # fájdalom, fájdalmak
+        (r"(?<=\w{3}u)m$", ""),  # antibiotikum, antibiotikumok
+    ),
+    "POL": _rules(
+        (r"(?<=\w{3})(?:i|ob|ał)$", ""),  # anemia, anemii; choroba, choroby; zawał, zawału
+        (r"(?<=\w{2}[bcćdfghjklłmnńprsśtwzźż])e(?=[lk]$)", ""),  # kaszel, kaszlu; nerka, nerek
+    ),
+    "TUR": _rules(
+        (r"(?<=\w{3})(?:in)+$", ""),  # insülin, insülini
+        (r"(?<=\w{2})b[ıiuü]$", "p"),  # kalp, kalbi
+    ),
 }
 """What Snowball leaves apart."""
 
@@ -67,6 +99,7 @@ _RULES: dict[str, Rules] = {
     "SWE": _rules(
         (r"(?<=\w{3})(?:[aeo]rna|[ae][nt])s?$|(?<=\w{2}[lr])n$", ""),
         (r"(?<=\w{3})(?:[aeo]r|[ae])$", ""),
+        (r"(?<=\w{4}i)n$", ""),  # anemi, anemin; insulin, insulinet
     ),
     "DAN": _rules(
         (r"(?<=\w{3})(?:erne|ene|en|et)s?$", ""),
@@ -115,7 +148,7 @@ _RULES: dict[str, Rules] = {
     ),
     "RUM": _rules(
         (
-            r"(?<=\w{3})(?:ur(?:ilor|ile|i)|ului|ul|i(?:ilor|ile|ei|i|e|a)"
+            r"(?<=\w{3})(?:(?<![st])ur(?:ilor|ile|i)|i?ului|i?ul|i(?:ilor|ile|ei|i|e|a)"
             r"|ilor|ile|elor|ele|ei|ea|[aăeiu])$",
             "",
         ),
@@ -138,6 +171,7 @@ _RULES: dict[str, Rules] = {
             "",
         ),
         (r"(?<=\w{3})о[мв]$", ""),  # перелом, перелома
+        (r"(?<=\w[бвгджзклмнпстфхцчшщ])е(?=[лк]$)", ""),  # кашель, кашля; почка, почек
     ),
     "UKR": _rules(
         (
@@ -146,6 +180,7 @@ _RULES: dict[str, Rules] = {
             "",
         ),
         (r"(?<=\w{3})о[мв]$", ""),
+        (r"(?<=\w[бвгджзклмнпстфхцчшщ])е(?=[лк]$)", ""),  # кашель, кашлю
     ),
     "BUL": _rules(
         (
@@ -153,6 +188,7 @@ _RULES: dict[str, Rules] = {
             r"|[аяеиоъ])$",
             "",
         ),
+        (r"(?<=\w{3})ц$", "к"),  # бъбрек, бъбреци
     ),
     "HEB": _rules(
         # And, the: they are written as a part of the next word. Those for in, to, from, as and
@@ -183,7 +219,7 @@ def uninflected(word: str, language: str) -> str:
     if language == "ENG":
         return _singular(word)
     if found := stemmer(language):
-        word = str(found.stemWord(word))
+        word = str(found.stemWord(_applied(_BEFORE.get(language, ()), word)))
     word = _applied(_AFTER.get(language, _RULES.get(language, ())), word)
     if repeated := _REPEATED.get(language):
         while (stem := _applied(repeated, word)) != word:
