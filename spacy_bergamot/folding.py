@@ -15,23 +15,24 @@ from typing import NamedTuple
 from spacy_bergamot.inflection import kept_whole, uninflected
 from spacy_bergamot.text import normalize
 
-# No single letters: of "hepatitis A" and "гепатит В" they are the point.
+# No single letters: of "hepatitis A" and "гепатит В" they are the point. No conjunctions: "blood and
+# urine" is no blood in urine, nor "cérébrale et IRM" (in "IRM cérébrale et IRM du genou") the first.
 _FUNCTION_WORDS = {
-    "ENG": "an the of in on at to by with for and or due",
+    "ENG": "an the of in on at to by with for due",
     "GER": "der die das des dem den ein eine einer eines einem einen von vom im in am an zu zur "
-    "mit und",
-    "FRE": "le la les un une de du des en au aux et par sur dans avec",
+    "mit",
+    "FRE": "le la les un une de du des en au aux par sur dans avec",
     "SPA": "el la los las un una de del en al por con",
     "ITA": "il lo la gli le un uno una di del dello della dei degli delle in al per con da",
     "POR": "os as um uma de do da dos das em no na nos nas por com",
-    "DUT": "de het een van der den in op aan bij met en door",
+    "DUT": "de het een van der den in op aan bij met door",
     "CZE": "ve na se ze",
     "POL": "we na ze",
     "RUS": "во на со об от при",
-    "SWE": "en ett den det av på med och",
-    "DAN": "en et den det af på med og",
-    "NOR": "en et den det av på med og",
-    "RUM": "al ale de din la cu și în",
+    "SWE": "en ett den det av på med",
+    "DAN": "en et den det af på med",
+    "NOR": "en et den det av på med",
+    "RUM": "al ale de din la cu în",
     "CAT": "el la els les un una de del dels en al per amb",
 }  # fmt: skip
 _COMMA_BELOW = str.maketrans("şţ", "șț")

@@ -11,7 +11,8 @@ NOTES = Path(__file__).parents[1] / "assets/notes"
 
 
 @pytest.mark.parametrize(
-    ("part", "languages", "least"), [("train", 30, 30), ("test", 16, 12), ("documents", 24, 6)]
+    ("part", "languages", "least"),
+    [("train", 30, 30), ("test", 16, 12), ("documents", 24, 6), ("care", 24, 6)],
 )
 def test_every_note_is_read(part: str, languages: int, least: int):
     corpus = read_corpus(NOTES / part, "marked")
@@ -41,3 +42,12 @@ def test_documents_have_lines_and_many_words_beside_findings():
     assert not any("\\n" in text for text in texts)
     marked = sum(len(text) for text in documents.mentions["mention"].to_pylist())
     assert marked < 0.3 * sum(map(len, texts))
+
+
+def test_documents_are_marked_twice_for_findings_and_for_what_else_notes_name():
+    found, other = (read_corpus(NOTES / part) for part in ("documents", "care"))
+    columns = [of.documents.select(["language", "text"]).to_pylist() for of in (found, other)]
+    assert columns[0] == columns[1]
+    assert other.mentions.num_rows > found.mentions.num_rows
+    marked = set(other.mentions["mention"].to_pylist())
+    assert {"creatinine", "метформин", "Herz"} & marked

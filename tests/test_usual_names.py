@@ -1,7 +1,7 @@
 """The usual names of assets/usual: as `import` reads them, in every language one concept each."""
 
 import csv
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,8 @@ USUAL = Path(__file__).parents[1] / "assets/usual"
 FILES = sorted(USUAL.glob("names_*.tsv"))
 BOTH = {"coronary artery disease": "ischemic heart disease", "abdominal distension": "bloating"}
 """Concepts of which some languages have one word."""
+FIRST_OF_OTHERS = "USUAL:3001"
+"""Below it are disorders, symptoms and signs; from it on drugs, procedures, measures, anatomy, …"""
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -54,14 +56,20 @@ def test_concepts_are_mapped_and_have_a_type():
     diseases = {id for id, of in types.items() if set(of.split("|")) & {"T047", "T048", "T191"}}
     assert len(mapped & diseases) > 0.9 * len(diseases)
     # The rest are injuries and signs of examination and imaging, which ontologies often lack.
-    assert len(mapped) > 0.8 * len(types)
+    findings = {id for id in types if id < FIRST_OF_OTHERS}
+    assert len(mapped & findings) > 0.8 * len(findings)
     known = {kind.tui for kind in semantic_types()}
     assert {tui for of in types.values() for tui in of.split("|")} <= known
 
 
-def test_they_are_a_knowledge_base_by_themselves(tmp_path: Path):
-    table_of([USUAL], tmp_path / "kb")
-    table = ConceptTable.open(tmp_path / "kb")
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> ConceptTable:
+    path = tmp_path_factory.mktemp("usual") / "kb"
+    table_of([USUAL], path)
+    return ConceptTable.open(path)
+
+
+def test_they_are_a_knowledge_base_by_themselves(table: ConceptTable):
     mappings = rows(USUAL / "mappings.sssom.tsv")
     mapped = [row["object_id"] for row in mappings]
     # Some of our own are one concept: crackles and rales.
@@ -71,3 +79,12 @@ def test_they_are_a_knowledge_base_by_themselves(tmp_path: Path):
     concept = table["C0038454"]  # stroke
     assert {"инсульт", "ictus", "Schlaganfall", "脑卒中"} <= set(concept.aliases)
     assert len(concept.languages) == len(FILES)
+
+
+def test_drugs_procedures_measures_and_anatomy_are_among_them(table: ConceptTable):
+    groups = Counter(table.types["group"].to_pylist())
+    least = {"CHEM": 400, "PROC": 500, "PHYS": 60, "ANAT": 280, "LIVB": 70, "DEVI": 70}
+    assert {group: count for group, count in least.items() if groups[group] < count} == {}
+    metformin = table[next(id for id, name in english().items() if name == "metformin")]
+    assert {"метформин", "二甲双胍", "metformine", "metformina"} <= set(metformin.aliases)
+    assert metformin.codes["DRUGBANK"] == ["DRUGBANK:DB00331"]

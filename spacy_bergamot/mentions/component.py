@@ -23,7 +23,7 @@ from spacy_bergamot.hashing import WindowKeys
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.languages import NO_LANGUAGE, OTHER_SCRIPTS, lat
 from spacy_bergamot.mentions.dictionary import MentionKeys
-from spacy_bergamot.mentions.folded import FoldedText, Windows, without_longer
+from spacy_bergamot.mentions.folded import FoldedText, Windows
 from spacy_bergamot.mentions.language import Guess, language_of
 from spacy_bergamot.mentions.named_after import DISORDER, named_after
 from spacy_bergamot.mentions.not_mentions import (
@@ -249,10 +249,10 @@ class BergamotMentions(BundlePipe):
         # Two Korean syllables are a name; they are four letters or more.
         least = 2 if text.language == "KOR" else self.settings.min_length
         long = windows.ends - windows.starts >= least
-        found = keys.folded.find(windows.keys, languages=allowed, groups=groups)
-        hit = without_longer(Windows(*(of[(found >= 0) & long] for of in windows)))
-        rows = keys.folded.find(hit.keys, languages=allowed, groups=groups)
-        return self._places(hit.starts, hit.ends, keys.folded.groups[rows])
+        rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
+        hit = np.flatnonzero((rows >= 0) & long)
+        labels = keys.folded.groups[rows[hit]]
+        return self._places(windows.starts[hit], windows.ends[hit], labels)
 
     def _without_named_after(
         self, places: dict[tuple[int, int], str], text: str, codes: list[str]

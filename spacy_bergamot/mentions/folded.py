@@ -111,25 +111,6 @@ class FoldedText:
         return Windows(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def without_longer(windows: Windows) -> Windows:
-    """Leave out windows that overlap a shorter one of the same key.
-
-    Articles and conjunctions count for nothing, and order neither: of "IRM cérébrale et IRM du
-    genou" the second to fourth words have the folded form of the first two.
-
-    windows (Windows): In any order.
-    """
-    sizes = windows.ends - windows.starts
-    kept: list[int] = []
-    for at in np.lexsort((windows.starts, windows.keys)).tolist():
-        last = kept[-1] if kept and windows.keys[kept[-1]] == windows.keys[at] else None
-        if last is None or windows.ends[last] <= windows.starts[at]:
-            kept.append(at)
-        elif sizes[at] < sizes[last]:
-            kept[-1] = at
-    return Windows(*(of[sorted(kept)] for of in windows))
-
-
 _NOTHING = Windows(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, np.uint64)))
 
 

@@ -20,8 +20,8 @@ _PARTS = re.compile(
     re.DOTALL,
 )
 
-# What tokenizers leave whole: "fever(-)", and "POChP." at the end of a sentence.
-_BRACKETS = re.compile(r"[()]|[^()]+")
+# What tokenizers leave whole: "fever(-)", "L'IRM", and "POChP." at the end of a sentence.
+_SPACED = re.compile(r"[()]|[^\W\d_]{1,5}['’](?=[^\W\d_]{2})|[^()]+")
 _ENDED = re.compile(r"(?:\w\w|[↑↓])\.\Z")
 _END = 3  # characters of what ends so
 
@@ -57,7 +57,7 @@ def _units(reading: Reading) -> Iterator[tuple[int, int, bool, bool]]:
             if token.isspace():
                 continue
             last = end - 1 if _ENDED.search(token, max(0, len(token) - _END)) else end
-            for part in _BRACKETS.finditer(token, 0, last - start):
+            for part in _SPACED.finditer(token, 0, last - start):
                 dense = HANGUL.match(part[0]) is not None
                 yield start + part.start(), start + part.end(), False, dense
             if last < end:

@@ -27,7 +27,7 @@ def test_names_of_concepts_without_a_type_are_mentions_too(tmp_path):
         ("インスリン注射", [("インスリン", "CHEM")]),
         ("スーパーインスリン", []),
         ("因心肌梗死入院", [("心肌梗死", "DISO")]),
-        ("MRI and mri", [("MRI", "PROC")]),
+        ("MRI and mri", [("MRI", "PROC"), ("mri", "PROC")]),  # a usual short form
         ("coldly cold-hearted", [("cold", "DISO")]),
         ("", []),
         (

@@ -111,8 +111,14 @@ def test_an_arrow_is_a_part_of_a_name(dictionary):
 
 
 def test_words_of_two_names_that_a_conjunction_joins_are_no_third(dictionary):
-    nlp = dictionary({"Z1": {"FRE": ["IRM cérébrale"]}, "Z2": {"FRE": ["IRM du genou"]}})
+    names = {"Z1": {"FRE": ["IRM cérébrale"]}, "Z2": {"FRE": ["IRM du genou"]}}
+    nlp = dictionary({**names, "Z3": {"ENG": ["blood in the urine", "nausea and vomiting"]}})
     doc = nlp.make_doc("Le patient a eu des IRM cérébrales et IRM du genou hier matin.")
     doc.user_data["language"] = "fr"
     doc = nlp.get_pipe("bergamot_mentions")(doc)
     assert [ent.text for ent in doc.ents] == ["IRM cérébrales", "IRM du genou"]
+    text = "The blood and urine of this man, after vomiting and nausea, had bloods in urine again."
+    doc = nlp.make_doc(text)
+    doc.user_data["language"] = "en"
+    doc = nlp.get_pipe("bergamot_mentions")(doc)
+    assert [ent.text for ent in doc.ents] == ["vomiting and nausea", "bloods in urine"]

@@ -59,9 +59,15 @@ def test_with_spaces_a_token_is_a_unit(words: list[str]):
         ("m.", ["m."]),
         ("...", ["..."]),
         ("U.S.A.", ["U.S.A."]),
+        ("L'IRM", ["L'", "IRM"]),
+        ("dell’ECG", ["dell’", "ECG"]),
+        ("Crohn's", ["Crohn's"]),
+        ("aujourd'hui", ["aujourd'hui"]),
     ],
 )
-def test_brackets_and_the_dot_that_ends_a_word_are_units(token: str, expected: list[str]):
+def test_brackets_the_dot_that_ends_a_word_and_what_is_elided_are_units(
+    token: str, expected: list[str]
+):
     assert texts_of(Doc(NLP.vocab, [token])) == expected
 
 
@@ -69,6 +75,14 @@ def test_a_name_at_the_end_of_a_sentence_is_a_mention(dictionary):
     """The tokenizer leaves the dot with what ends in one capital."""
     nlp = dictionary({"X1": {"POL": ["POChP"]}}, "pl")
     assert mentions(nlp, "Rozpoznanie: POChP. Nikotynizm.") == [("POChP", "DISO")]
+
+
+def test_names_behind_an_apostrophe_are_mentions(dictionary):
+    nlp = dictionary({"X1": {"FRE": ["urée", "hypertension"]}}, "xx")
+    doc = nlp.make_doc("Le patient a fait de l'HTA. Le dosage d'urée était normal hier.")
+    doc.user_data["language"] = "fr"
+    doc = nlp.get_pipe("bergamot_mentions")(doc)
+    assert [ent.text for ent in doc.ents] == ["HTA", "urée"]
 
 
 @pytest.mark.parametrize(
