@@ -15,8 +15,8 @@ from typing import NamedTuple
 from spacy_bergamot.inflection import kept_whole, uninflected
 from spacy_bergamot.text import normalize
 
-# No single letters: of "hepatitis A" and "гепатит В" they are the point. No conjunctions: "blood and
-# urine" is no blood in urine, nor "cérébrale et IRM" (in "IRM cérébrale et IRM du genou") the first.
+# No single letters: of "hepatitis A" and "гепатит В" they are the point. No conjunctions: "blood
+# and urine" is no blood in urine, nor "cérébrale et IRM" (of the brain and of the knee) the first.
 _FUNCTION_WORDS = {
     "ENG": "an the of in on at to by with for due",
     "GER": "der die das des dem den ein eine einer eines einem einen von vom im in am an zu zur "
