@@ -3,6 +3,7 @@
 import json
 import pickle
 import shutil
+from dataclasses import replace
 
 import pytest
 import spacy
@@ -67,7 +68,10 @@ def test_changes_that_are_taken_back_leave_the_dictionary_as_it_was(nlp):
 def test_an_abbreviation_that_is_added_matches_capitals_only(make_nlp):
     nlp = make_nlp()
     update(nlp, [add("C10", "PYR"), remove("C09", "MRI")])
-    assert mentions(nlp, "PYR, pyr and MRI") == [("PYR", "DISO")]
+    assert mentions(nlp, "PYR, pyr") == [("PYR", "DISO")]
+    matcher = nlp.get_pipe("bergamot_mentions")
+    matcher.settings = replace(matcher.settings, usual_abbreviations=False)
+    assert mentions(nlp, "PYR, pyr and MRI") == [("PYR", "DISO")]  # MRI is a usual short form
 
 
 def test_a_wrong_change_changes_neither(nlp):
