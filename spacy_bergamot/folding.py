@@ -16,7 +16,7 @@ from spacy_bergamot.inflection import kept_whole, uninflected
 from spacy_bergamot.text import normalize
 
 # No single letters: of "hepatitis A" and "гепатит В" they are the point. No conjunctions: "blood
-# and urine" is no blood in urine, nor "cérébrale et IRM" (of the brain and of the knee) the first.
+# and urine" is no blood in urine, and in "IRM cérébrale et IRM du genou" two names end and begin.
 _FUNCTION_WORDS = {
     "ENG": "an the of in on at to by with for due",
     "GER": "der die das des dem den ein eine einer eines einem einen von vom im in am an zu zur "

@@ -246,10 +246,10 @@ class BergamotMentions(BundlePipe):
         """Return labels by place of the windows whose folded form is that of a name."""
         keys = self.keys
         allowed = keys.of_languages([text.language])
+        rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
         # Two Korean syllables are a name; they are four letters or more.
         least = 2 if text.language == "KOR" else self.settings.min_length
         long = windows.ends - windows.starts >= least
-        rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
         hit = np.flatnonzero((rows >= 0) & long)
         labels = keys.folded.groups[rows[hit]]
         return self._places(windows.starts[hit], windows.ends[hit], labels)

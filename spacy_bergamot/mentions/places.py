@@ -16,8 +16,10 @@ from spacy_bergamot.text import half_width
 _NEAR = 8  # characters before a heading in which its line begins
 _LINE = re.compile(r"(?:\A|\n)[^\w\n]*\Z")
 _COLON = re.compile(r"[ \t]*[:：]")
+# The word alone: "Allergic rhinitis: mild" is a finding.
 _ALLERGIES = re.compile(
-    "al+erg|alerž|аллерг|алерг|αλλεργ|过敏|過敏|アレルギー|알레르기|알러지|แพ้|dị ứng|حساسية|אלרג",
+    r"(?:al+er[gjž]|аллерг|алерг|αλλεργ|אלרג)[^\W\d_]{0,5}|[过過]敏史?|アレルギー歴?|알레르기|알러지"
+    "|แพ้ยา|dị ứng|حساسية",
     re.IGNORECASE,
 )
 
@@ -71,7 +73,7 @@ def without_headings(
     kept = {}
     for (start, end), label in places.items():
         is_usual = half_width(text[start:end]) in usual
-        heads = label == ANATOMY or _ALLERGIES.match(text, start, end) is not None
+        heads = label == ANATOMY or _ALLERGIES.fullmatch(text, start, end) is not None
         is_heading = heads and _COLON.match(text, end) is not None
         if is_usual or not (is_heading or _is_abbreviated_heading(text, start, end)):
             kept[start, end] = label

@@ -20,8 +20,9 @@ _PARTS = re.compile(
     re.DOTALL,
 )
 
-# What tokenizers leave whole: "fever(-)", "L'IRM", and "POChP." at the end of a sentence.
-_SPACED = re.compile(r"[()]|[^\W\d_]{1,5}['’](?=[^\W\d_]{2})|[^()]+")
+# What tokenizers leave whole: "fever(-)", "L'IRM" (Ukrainian "м'яз" is one word), and "POChP." at
+# the end of a sentence.
+_SPACED = re.compile(r"[()]|[A-Za-zÀ-ÿ]{1,5}['’](?=[^\W\d_]{2})|[^()]+")
 _ENDED = re.compile(r"(?:\w\w|[↑↓])\.\Z")
 _END = 3  # characters of what ends so
 

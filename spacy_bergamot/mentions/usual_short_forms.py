@@ -1,9 +1,9 @@
 """Short forms that clinical notes use without saying what they mean: "HTN", "BPCO", "ХОБЛ".
 
-usual_short_forms.tsv has disorders that notes of a language mostly mean by one, with their English
-names, which most knowledge bases have. Left out is what means several things in notes, such as
-"RA" in English (room air, rheumatoid arthritis). Those marked any_case are no words in small
-letters, as "ALL" is, nor three letters with a vowel, which may be a name ("Doe").
+usual_short_forms.tsv has what notes of a language mostly mean by one, a disorder, drug, procedure
+or measure, by its English name, which most knowledge bases have. Left out is what means several
+things in notes, such as "RA" in English (room air, rheumatoid arthritis). Those marked any_case are
+no words in small letters, as "ALL" is, nor three letters with a vowel, which may be a name ("Doe").
 """
 
 import csv

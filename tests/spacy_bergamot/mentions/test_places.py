@@ -80,13 +80,13 @@ def test_abbreviations_that_head_a_line_are_no_mentions(tmp_path):
 
 def test_organs_and_allergies_before_a_colon_are_headings(tmp_path):
     known = {"lungs": "T023", "heart": "T023", "nausea": "T184", "ibuprofen": "T121"}
-    known |= {"allergies": "T047"}
+    known |= {"allergies": "T047", "allergic rhinitis": "T047"}
     table = {f"L{n}": (known[name], {"ENG": [name]}) for n, name in enumerate(known)}
     write_concepts(tmp_path / "kb", table)
     text = "Exam. LUNGS: clear. Heart : loud, lungs free. Nausea: no. Ibuprofen: 200 mg. "
-    text += "Allergies: none. Many allergies"
+    text += "Allergies: none. Many allergies. Allergic rhinitis: mild"
     found = [ent.text for ent in matcher_of(tmp_path / "kb", "en")(text).ents]
-    assert found == ["lungs", "Nausea", "Ibuprofen", "allergies"]
+    assert found == ["lungs", "Nausea", "Ibuprofen", "allergies", "Allergic rhinitis"]
 
 
 def test_a_long_word_in_capitals_is_no_abbreviation(tmp_path):

@@ -63,6 +63,7 @@ def test_with_spaces_a_token_is_a_unit(words: list[str]):
         ("dell’ECG", ["dell’", "ECG"]),
         ("Crohn's", ["Crohn's"]),
         ("aujourd'hui", ["aujourd'hui"]),
+        ("м'язи", ["м'язи"]),
     ],
 )
 def test_brackets_the_dot_that_ends_a_word_and_what_is_elided_are_units(
