@@ -144,7 +144,9 @@ def fold_word(word: str, language: str) -> str:
     if language == "GRE":
         word = _without_accents(word).replace("ς", "σ")
     kept = _KEPT.get(language, "")
-    return _without_accents(uninflected(word, language), kept) or word
+    folded = _without_accents(uninflected(word, language), kept) or word
+    # In capitals both are I: "AĞRI", ağrı.
+    return folded.replace("ı", "i") if language == "TUR" else folded
 
 
 @cache

@@ -60,8 +60,11 @@ def lowered(name: str) -> str:
     name (str): In NFKC.
     """
     lower = name.lower()
-    # A letter with its mark may be one character in lower case alone, as H̱ is.
-    return lower if lower.isascii() else unicodedata.normalize("NFKC", lower)
+    if lower.isascii():
+        return lower
+    # A letter with its mark may be one character in lower case alone, as H̱ is; that of Turkish İ
+    # would be i with a dot more.
+    return unicodedata.normalize("NFKC", lower).replace("i\u0307", "i")
 
 
 class Break(NamedTuple):

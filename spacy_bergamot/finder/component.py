@@ -34,6 +34,7 @@ from spacy_bergamot.storage.bundle_pipe import BundlePipe
 from spacy_bergamot.text import half_width
 
 _COLONS = frozenset(":：")
+_RESULTS = "PHEN"  # phenomena such as laboratory results, which are found as disorders too
 _PUNCTUATION = ",;:，；：、،。·"
 
 
@@ -227,7 +228,8 @@ def _agreed(found: list[Span], ents: list[Span], labels: set[str]) -> tuple[list
     """Return what stays of found mentions and of entities that are there, where they overlap.
 
     A mention stands for what it overlaps, unless entities of the finder's labels know better: two
-    inside of it, which a conjunction joins ("strokes and pneumonias"), or one that goes beyond it.
+    inside of it, which a conjunction joins ("strokes and pneumonias"), or one that goes beyond it;
+    or an entity of another label that it is in.
     """
     stays: list[Span] = []
     gone: set[int] = set()
@@ -236,7 +238,13 @@ def _agreed(found: list[Span], ents: list[Span], labels: set[str]) -> tuple[list
         inside = {at[i].start: at[i] for i in range(span.start, span.end) if i in at}.values()
         alike = [ent for ent in inside if ent.label_ in labels]
         beyond = any(ent.start < span.start or span.end < ent.end for ent in alike)
-        if len(alike) < 2 and not beyond:
+        # "S. pneumoniae" is no pneumonia; but "penicillin allergy" is a disorder.
+        other = any(
+            ent.start <= span.start and span.end <= ent.end
+            for ent in inside
+            if ent.label_ not in {*labels, _RESULTS}
+        )
+        if len(alike) < 2 and not beyond and not other:
             stays.append(span)
             gone.update(ent.start for ent in inside)
     return stays, [ent for ent in ents if ent.start not in gone]

@@ -47,6 +47,7 @@ from spacy_bergamot.name_keys import keyed
 from spacy_bergamot.storage.bundle import FileBundle
 from spacy_bergamot.storage.bundle_pipe import BundlePipe
 
+_DRUG = "CHEM"
 UNGROUPED = "MENTION"
 """Label of the names of a concept without a semantic group."""
 
@@ -224,11 +225,12 @@ class BergamotMentions(BundlePipe):
         phrases = [found for code in codes for r in read for found in unspaced_phrases(r, code)]
         for text in texts:
             windows = text.windows(most)
-            places = self._folded(text, windows, groups) | places
+            places = self._folded(doc.text, text.language, windows, groups) | places
             phrases += spaced_phrases(windows, text.language)
         for text in texts if settings.tolerant else ():
             corrected = keys.corrected(text, codes)
-            places = self._folded(text, text.windows(most, corrected), groups) | places
+            windows = text.windows(most, corrected)
+            places = self._folded(doc.text, text.language, windows, groups) | places
         words_of = codes if is_latin else [*codes, "ENG"]
         places = without_stop_words(places, doc.text, words_of)
         places = without_headings(places, doc.text, codes)
@@ -241,18 +243,24 @@ class BergamotMentions(BundlePipe):
         return [(start, end, label) for (start, end), label in sorted(places.items())]
 
     def _folded(
-        self, text: FoldedText, windows: Windows, groups: np.ndarray
+        self, text: str, language: str, windows: Windows, groups: np.ndarray
     ) -> dict[tuple[int, int], str]:
-        """Return labels by place of the windows whose folded form is that of a name."""
+        """Return labels by place of the windows of a text whose folded form is that of a name."""
         keys = self.keys
-        allowed = keys.of_languages([text.language])
+        allowed = keys.of_languages([language])
         rows = keys.folded.find(windows.keys, languages=allowed, groups=groups)
         # Two Korean syllables are a name; they are four letters or more.
-        least = 2 if text.language == "KOR" else self.settings.min_length
+        least = 2 if language == "KOR" else self.settings.min_length
         long = windows.ends - windows.starts >= least
         hit = np.flatnonzero((rows >= 0) & long)
         labels = keys.folded.groups[rows[hit]]
-        return self._places(windows.starts[hit], windows.ends[hit], labels)
+        places = self._places(windows.starts[hit], windows.ends[hit], labels)
+        # "Husten/Auswurf" are two findings, "amoxicillin/clavulanate" is one drug.
+        return {
+            (start, end): label
+            for (start, end), label in places.items()
+            if label == _DRUG or "/" not in text[start:end]
+        }
 
     def _without_named_after(
         self, places: dict[tuple[int, int], str], text: str, codes: list[str]

@@ -15,7 +15,7 @@ _VOUCHING = 4
 """Letters and digits of the words beside a doubtful correction that make it likely."""
 
 _MOST = 12  # words of a window, articles and the like among them
-_JOINS = re.compile(r"[\s\-\u2010-\u2013'’]{1,3}")
+_JOINS = re.compile(r"[\s\-\u2010-\u2013'’/]{1,3}")
 _APOSTROPHES = "'’"
 
 
@@ -82,7 +82,7 @@ class FoldedText:
         """Return every run of words whose folded form says enough and that may be a mention.
 
         It begins and ends at a token's border or behind an apostrophe, with no article, and nothing
-        but spaces, hyphens and apostrophes parts its words: "Husten/Auswurf" are two findings.
+        but spaces, hyphens, apostrophes and slashes parts its words.
 
         max_words (int): Longest run, articles and the like not counted.
         corrected (Corrected | None): Return the runs with a corrected word instead, by the keys

@@ -34,6 +34,8 @@ SAME = [
     ("FIN", "aivoverenvuoto", "aivoverenvuodon"),
     ("HEB", "בחילה", "ובחילה", "הבחילה"),
     ("RUM", "boală și inflamaţie", "boală şi inflamație"),
+    ("TUR", "baş ağrısı", "BAŞ AĞRISI", "Baş ağrısı"),
+    ("TUR", "ishal", "İshal", "İSHAL"),
 ]
 DIFFERENT = [
     ("ENG", "type 1 diabetes", "type 2 diabetes"),

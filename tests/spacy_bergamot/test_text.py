@@ -41,6 +41,7 @@ def test_case_and_spaces_make_no_other_name(name: str, space: str):
         ("Straße", "straße"),
         ("H\u0331ams", "ẖams"),  # of which the small letter alone is one character
         ("MAT\u0308T", "maẗt"),
+        ("İNSÜLİN", "insülin"),  # whose small letter would have a second dot
     ],
 )
 def test_a_name_has_one_form_however_it_is_written(written: str, expected: str):

@@ -132,7 +132,7 @@ def test_entities_that_it_doubts_go(nlp, monkeypatch):
     doc = nlp.make_doc("common cold, fever MRI, pain nose")
     places = [(7, 11, "DISO"), (13, 18, "DISO"), (19, 22, "ANAT"), (29, 33, "ANAT")]
     doc.ents = [doc.char_span(start, end, label=label) for start, end, label in places]
-    assert found(pipe(doc)) == [("common cold", "DISO"), ("MRI", "PROC"), ("nose", "ANAT")]
+    assert found(pipe(doc)) == [("common cold", "DISO"), ("MRI", "ANAT"), ("nose", "ANAT")]
     assert [name.text for name in doc.spans[NAMES_INSIDE]] == ["cold"]
     doc = nlp.make_doc("common cold")
     doc.ents = [doc.char_span(0, 11, label="DISO")]
@@ -160,6 +160,19 @@ def test_names_that_know_better_stay(nlp, monkeypatch):
     places = [(0, 5), (10, 14), (17, 29)]
     doc.ents = [doc.char_span(*place, label="DISO") for place in places]
     assert [text for text, _ in found(pipe(doc))] == ["fever", "cold", "heart attack", "attack"]
+
+
+def test_names_of_other_kinds_are_no_disorders(nlp, monkeypatch):
+    pipe = nlp.get_pipe("bergamot_finder")
+    pipe.settings = replace(pipe.settings, agreement=0.2)
+    says(pipe, {"pneumoniae": "B-DISO", "anemia": "B-DISO", "penicillin": "B-DISO",
+                "allergy": "I-DISO"}, monkeypatch)  # fmt: skip
+    doc = Doc(nlp.vocab, ["S.", "pneumoniae", ",", "anemia", ",", "penicillin", "allergy"])
+    doc.ents = [doc.char_span(0, 13, "LIVB"), doc.char_span(16, 22, "PHEN"),
+                doc.char_span(25, 35, "CHEM")]  # fmt: skip
+    assert found(pipe(doc)) == [
+        ("S. pneumoniae", "LIVB"), ("anemia", "DISO"), ("penicillin allergy", "DISO")
+    ]  # fmt: skip
 
 
 def test_what_is_unlikely_is_not_marked(nlp, monkeypatch):

@@ -17,6 +17,7 @@ KNOWN = {
     "C05": ("T047", {"ENG": ["tumor of esophagus"], "SPA": ["neumonía"],
                      "POL": ["zapalenie płuc"]}),
     "C06": ("T121", {"ENG": ["beta blocker"], "GER": ["Betablocker"]}),
+    "C08": ("T121", {"ENG": ["amoxicillin-clavulanate"]}),
     "C07": ("T047", {"ENG": ["Der"], "JPN": ["肺炎"], "CHI": ["肺炎"]}),
 }  # fmt: skip
 
@@ -34,7 +35,9 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("This patient has Type-2 Diabetes since 2010.", ["Type-2 Diabetes"]),
         ("A known Diabetes Mellitus Type II of the father.", ["Diabetes Mellitus Type II"]),
         ("Treated because of tumours of the oesophagus.", ["tumours of the oesophagus"]),
+        # A slash parts two findings, but not what a drug is made of.
         ("Of an esophagus/tumor and heart/attack nothing.", []),
+        ("Given amoxicillin/clavulanate for a week.", ["amoxicillin/clavulanate"]),
         ("Given β-blockers, measured IL6 in the blood.", ["β-blockers"]),
         ("Der Patient hatte mehrere Schlaganfälle und Typ-2-Diabetes.",
          ["Schlaganfälle", "Typ-2-Diabetes"]),
