@@ -34,9 +34,10 @@ def _rules(*pairs: tuple[str, str]) -> Rules:
 
 
 _BEFORE: dict[str, Rules] = {
+    "ARA": _rules((r"^[وف]?[بك]?(?=ال\w{3})", "")),  # and the, with the
     "TUR": _rules((r"(?<=\w{3}[aeıioöuü])s[ıiuü]$", "")),  # ağrı, ağrısı; not uyku, uykusuz
 }
-"""What Snowball takes for another ending."""
+"""What Snowball takes for another ending, or leaves at the beginning."""
 
 _AFTER: dict[str, Rules] = {
     "CZE": _rules(

@@ -34,6 +34,7 @@ SAME = [
     ("FIN", "aivoverenvuoto", "aivoverenvuodon"),
     ("HEB", "בחילה", "ובחילה", "הבחילה"),
     ("RUM", "boală și inflamaţie", "boală şi inflamație"),
+    ("ARA", "هيبارين", "الهيبارين", "والهيبارين", "بالهيبارين"),
     ("TUR", "baş ağrısı", "BAŞ AĞRISI", "Baş ağrısı"),
     ("TUR", "ishal", "İshal", "İSHAL"),
 ]

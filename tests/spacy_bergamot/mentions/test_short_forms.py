@@ -140,6 +140,8 @@ USUAL = {
         # What is measured, and its value; other names have numbers too.
         ("zh", "查体:BP130/80mmHg,BP7", [("BP", "PROC")]),
         ("en", "BP120/80, XBP120/80, HTN22", [("BP", "PROC")]),
+        # A particle may stand behind it.
+        ("ko", "BP는 130, HTN으로 내원", [("BP", "PROC"), ("HTN", "DISO")]),
     ],
 )
 def test_short_forms_of_clinical_notes_are_marked(tmp_path, language, text, expected):
