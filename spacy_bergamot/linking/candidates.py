@@ -14,6 +14,7 @@ import numpy as np
 
 from spacy_bergamot.encoder.text_encoder import CachingEncoder, Encodes
 from spacy_bergamot.index.alias_index import AliasIndex
+from spacy_bergamot.linking.dropped import Dropped, each_once
 from spacy_bergamot.linking.filters import CandidateFilter, Masks
 from spacy_bergamot.linking.generators import FOLDED, EnsembleGenerator, Generator
 from spacy_bergamot.linking.mention import Query
@@ -55,16 +56,6 @@ class Candidate:
         if self.probability is None:
             del values["probability"]
         return {**values, "scores": dict(self.scores)}
-
-
-class Dropped(NamedTuple):
-    """A concept that a generator found and a filter dropped."""
-
-    concept_id: str
-    alias: str
-    generator: str
-    score: float
-    reason: str
 
 
 class Found(NamedTuple):
@@ -185,7 +176,7 @@ class CandidateGenerator:
         return self._ordered(self._by_rescoring(found.pool, found.scored, k), k)
 
     def dropped(self, query: Query, *, k: int) -> list[Dropped]:
-        """Return what the generators find for a mention and the filters drop, and why.
+        """Return the concepts that the generators find for a mention and the filters drop, and why.
 
         query (Query): The mention. k (int): Of 4 k aliases that each generator finds.
         """
@@ -202,7 +193,7 @@ class CandidateGenerator:
                     text = self._columns["alias"][int(alias)].as_py()
                     concept_id = self.index.table.concept_id(concept)
                     found.append(Dropped(concept_id, text, key, round(float(score), 6), reason))
-        return list(dict.fromkeys(found))
+        return each_once(found)
 
     def _rescored(
         self,

@@ -8,7 +8,8 @@ import numpy as np
 from spacy_bergamot.encoder.text_encoder import CachingEncoder, TextEncoder
 from spacy_bergamot.index.alias_index import AliasIndex
 from spacy_bergamot.index.changes import Changes
-from spacy_bergamot.linking.candidates import Candidate, CandidateGenerator, Dropped, Ranked
+from spacy_bergamot.linking.candidates import Candidate, CandidateGenerator, Ranked
+from spacy_bergamot.linking.dropped import Dropped, each_once
 from spacy_bergamot.linking.filters import CandidateFilter
 from spacy_bergamot.linking.generators import EnsembleGenerator, Generator
 from spacy_bergamot.linking.mention import Query
@@ -76,7 +77,7 @@ class UpdatedGenerator:
         query (Query): The mention.
         k (int): Of 4 k aliases that each generator finds.
         """
-        return [*self.base.dropped(query, k=k), *self.added.dropped(query, k=k)]
+        return each_once([*self.base.dropped(query, k=k), *self.added.dropped(query, k=k)])
 
 
 def _merged(found: list[Ranked], added: list[Ranked]) -> list[Candidate]:

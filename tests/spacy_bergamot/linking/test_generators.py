@@ -110,6 +110,7 @@ def test_an_explanation_names_what_was_dropped_and_why(make_nlp, generator):
     assert found["decision"] == "C04"
     assert [c["concept_id"] for c in found["candidates"]] == ["C04"]
     reasons = {(d["concept_id"], d["reason"]) for d in found["dropped"]}
+    assert len(reasons) == len(found["dropped"])  # each concept by its best name
     assert ("C05", "semantic type") in reasons
     assert ("C10", "language JPN") in reasons
     unknown = nlp.get_pipe("bergamot_linker").explain("fever of the heart and cold")
