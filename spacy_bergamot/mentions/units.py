@@ -21,9 +21,11 @@ _PARTS = re.compile(
 )
 
 # What tokenizers leave whole: "fever(-)", "L'IRM" (Ukrainian "м'яз" is one word), Korean particles
-# behind Latin letters ("CT에서"), and "POChP." at the end of a sentence.
+# behind Latin letters ("CT에서"), what stands close behind a value and a comma ("2.3,TSH"), and
+# "POChP." at the end of a sentence.
 _SPACED = re.compile(
-    r"[()]|[A-Za-zÀ-ÿ]{1,5}['’](?=[^\W\d_]{2})|[A-Za-z][A-Za-z0-9/+-]*(?=[가-힣])|[^()]+"
+    r"[()]|[A-Za-zÀ-ÿ]{1,5}['’](?=[^\W\d_]{2})|[A-Za-z][A-Za-z0-9/+-]*(?=[가-힣])"
+    r"|[\d.]+[,;](?=[^\W\d_]{2})|[^()]+"
 )
 _ENDED = re.compile(r"(?:\w\w|[↑↓])\.\Z")
 _END = 3  # characters of what ends so

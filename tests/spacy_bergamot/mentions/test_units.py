@@ -66,6 +66,8 @@ def test_with_spaces_a_token_is_a_unit(words: list[str]):
         ("м'язи", ["м'язи"]),
         ("CT에서", ["CT", "에서"]),
         ("D-dimer가", ["D-dimer", "가"]),
+        ("2.3,TSH", ["2.3,", "TSH"]),
+        ("1,25-OH", ["1,25-OH"]),
     ],
 )
 def test_brackets_the_dot_that_ends_a_word_and_what_is_elided_are_units(
