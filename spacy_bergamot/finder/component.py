@@ -25,7 +25,7 @@ from spacy_bergamot.finder.pieces import Pieces, read_pieces
 from spacy_bergamot.finder.settings import FinderSettings
 from spacy_bergamot.finder.tagger import Tagger
 from spacy_bergamot.forks import ForkWatch
-from spacy_bergamot.mentions import NAMES_INSIDE, Place, exact_spans
+from spacy_bergamot.mentions import NAMES_INSIDE, UNGROUPED, Place, exact_spans
 from spacy_bergamot.mentions.language import language_of
 from spacy_bergamot.mentions.named_after import DISORDER, named_after
 from spacy_bergamot.mentions.usual_short_forms import usual_short_forms
@@ -34,7 +34,8 @@ from spacy_bergamot.storage.bundle_pipe import BundlePipe
 from spacy_bergamot.text import half_width
 
 _COLONS = frozenset(":：")
-_RESULTS = "PHEN"  # phenomena such as laboratory results, which are found as disorders too
+_ANY = frozenset(["PHEN", UNGROUPED])
+"""Labels of names that may be what the finder finds: laboratory results, and what has no type."""
 _PUNCTUATION = ",;:，；：、،。·"
 
 
@@ -242,7 +243,7 @@ def _agreed(found: list[Span], ents: list[Span], labels: set[str]) -> tuple[list
         other = any(
             ent.start <= span.start and span.end <= ent.end
             for ent in inside
-            if ent.label_ not in {*labels, _RESULTS}
+            if ent.label_ not in labels | _ANY
         )
         if len(alike) < 2 and not beyond and not other:
             stays.append(span)

@@ -170,6 +170,7 @@ def test_names_of_other_kinds_are_no_disorders(nlp, monkeypatch):
     doc = Doc(nlp.vocab, ["S.", "pneumoniae", ",", "anemia", ",", "penicillin", "allergy"])
     doc.ents = [doc.char_span(0, 13, "LIVB"), doc.char_span(16, 22, "PHEN"),
                 doc.char_span(25, 35, "CHEM")]  # fmt: skip
+    assert found(pipe(Doc(nlp.vocab, ["anemia"], ents=["B-MENTION"]))) == [("anemia", "DISO")]
     assert found(pipe(doc)) == [
         ("S. pneumoniae", "LIVB"), ("anemia", "DISO"), ("penicillin allergy", "DISO")
     ]  # fmt: skip
