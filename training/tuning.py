@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from spacy_bergamot.encoder.device import BF16, resolve_precision
 from spacy_bergamot.storage.files import sha256
 from training.bergamot.checkpoint import load_checkpoint, newest_checkpoint, save_checkpoint
 from training.bergamot.optimizers import make_adamw
@@ -130,8 +131,8 @@ class Tuning:
 
 
 def autocast(precision: str, device: str) -> AbstractContextManager[Any]:
-    """Return what a forward pass runs in. precision (str): "fp32" or "bf16"."""
-    if precision == "bf16":
+    """Return what a forward pass runs in. precision (str): "fp32", "bf16" or "auto"."""
+    if resolve_precision(precision, device) == BF16:
         return torch.autocast(torch.device(device).type, torch.bfloat16)
     return nullcontext()
 

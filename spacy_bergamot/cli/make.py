@@ -53,7 +53,7 @@ def index_cli(
         str | None, typer.Option(help="Of usearch's vectors: bf16, f16, f32, or i8, the smallest")
     ] = None,
     device: Annotated[str, typer.Option(help="For encoding: cpu, auto, cuda:0")] = "auto",
-    precision: Annotated[str, typer.Option(help="For encoding: fp32, bf16, fp16")] = "fp32",
+    precision: Annotated[str, typer.Option(help="For encoding: fp32, bf16, fp16, auto")] = "fp32",
     vectors: Annotated[
         Path | None, typer.Option(help="Keep vectors here, to go on after an interruption")
     ] = None,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from spacy_bergamot.encoder.device import resolve_device, resolve_precision
 from spacy_bergamot.encoder.lm_folder import (
     LM_KIND,
     LM_VERSION,
@@ -21,15 +22,13 @@ from spacy_bergamot.encoder.lm_folder import (
 )
 from spacy_bergamot.encoder.padded import embed_padded, length_batches
 from spacy_bergamot.encoder.settings import EncoderSettings
-from spacy_bergamot.errors import BergamotError, Errors, check_choice
+from spacy_bergamot.errors import BergamotError, Errors
 from spacy_bergamot.storage.files import sha256
 from spacy_bergamot.storage.manifest import write_manifest
 from spacy_bergamot.text import normalize
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-
-PRECISIONS = ("fp32", "bf16", "fp16")
 
 
 class Encodes(Protocol):
@@ -90,25 +89,6 @@ def open_tokenizer(folder: Path, max_length: int) -> "Tokenizer":
     return tokenizer
 
 
-def resolve_device(device: str) -> str:
-    """Return a usable torch device; "auto" is the first GPU where there is one.
-
-    RAISES (BergamotError): B012 if a GPU is asked for where torch sees none.
-    """
-    import torch
-
-    if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    kind = device.partition(":")[0]
-    present = {"cpu": True, "cuda": torch.cuda.is_available()}
-    present["mps"] = torch.backends.mps.is_available()
-    number = device.partition(":")[2]
-    beyond = kind == "cuda" and number.isdigit() and int(number) >= torch.cuda.device_count()
-    if not present.get(kind, False) or beyond:
-        raise BergamotError(Errors.B012, device=device)
-    return device
-
-
 class Piece(NamedTuple):
     """Vectors (float32 (len(rows), d)) of some of the names, by their rows."""
 
@@ -155,6 +135,7 @@ class TextEncoder:
     ) -> "TextEncoder":
         """Open a Hugging Face folder. No network, ever.
 
+        device, precision (str): See `resolve_device` and `resolve_precision`.
         verify (bool): Compare its files with its manifest, where there is one.
         RAISES (BergamotError): If a file is missing, unreadable or changed, if it does not say how
             to pool (see `EncoderSettings.read`), or if the device is absent.
@@ -164,8 +145,8 @@ class TextEncoder:
         from spacy_bergamot.encoder.ordered import keep_ordered
         from spacy_bergamot.encoder.packed import is_packable
 
-        check_choice("precision", precision, PRECISIONS)
         folder, device = Path(folder), resolve_device(device)
+        precision = resolve_precision(precision, device)
         check_folder(folder)
         if verify:
             verify_files(folder)

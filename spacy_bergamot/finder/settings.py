@@ -14,7 +14,7 @@ class FinderSettings:
         `bergamot_mentions` in front then.
     spans_key (str | None): Write `doc.spans[spans_key]` instead of `doc.ents`.
     device (str): "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
-    precision (str): "fp32" or "bf16", faster on processors that have it.
+    precision (str): "fp32", "bf16", or "auto": bf16 where the device multiplies in it.
     batch_pieces (int): Pieces of words per forward pass.
     """
 

@@ -14,11 +14,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from spacy_bergamot.encoder.device import AUTO, resolve_device, resolve_precision
 from spacy_bergamot.encoder.lm_folder import check_folder, open_model
 from spacy_bergamot.encoder.ordered import keep_ordered
 from spacy_bergamot.encoder.packed import first_position, hidden_packed, input_packed, is_packable
 from spacy_bergamot.encoder.padded import length_batches, pad_tokens
-from spacy_bergamot.encoder.text_encoder import open_tokenizer, resolve_device
+from spacy_bergamot.encoder.text_encoder import open_tokenizer
 from spacy_bergamot.errors import BergamotError, Errors, check_choice
 from spacy_bergamot.finder.pieces import Pieces, Window, windows_of
 from spacy_bergamot.storage.files import atomic_folder
@@ -39,7 +40,7 @@ def check_precision(precision: str) -> None:
 
     precision (str): As in a config.
     """
-    check_choice("precision", precision, PRECISIONS)
+    check_choice("precision", precision, (*PRECISIONS, AUTO))
 
 
 def tags_of(labels: Sequence[str]) -> list[str]:
@@ -89,7 +90,7 @@ class Tagger(nn.Module):
 
         folder (Path): That `save` wrote.
         device (str): torch device, or "auto".
-        precision (str): "fp32" or "bf16".
+        precision (str): "fp32", "bf16" or "auto".
         verify (bool): Compare its files with the manifest.
         RAISES (BergamotError): B014 for another precision; if a file is missing, changed or
             unreadable.
@@ -105,7 +106,8 @@ class Tagger(nn.Module):
             raise BergamotError(
                 Errors.B002, path=folder / HEAD, what="a finder's weights", reason=reason
             ) from None
-        tagger.to(device=resolve_device(device), dtype=PRECISIONS[precision])
+        device = resolve_device(device)
+        tagger.to(device=device, dtype=PRECISIONS[resolve_precision(precision, device)])
         tagger.eval().requires_grad_(False)
         if is_packable(tagger.lm):
             keep_ordered(tagger.lm)

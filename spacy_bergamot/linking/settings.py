@@ -61,7 +61,8 @@ class LinkerSettings:
     ef_search (int): Search effort of the index: higher finds more and takes longer.
     cache_size (int): Mentions remembered.
     device (str): Of the language model: "cpu", "auto", "cuda:0".
-    precision (str): Of the language model: "fp32", "bf16", "fp16".
+    precision (str): Of the language model: "fp32", "bf16", "fp16", or "auto": bf16 where the device
+        multiplies in it.
     verify (bool): Compare checksums when loading. Sizes, and the links of nmslib's graph, are
         checked in any case; without checksums a changed byte elsewhere gives wrong candidates or
         ends the process, so leave them out only where something else vouches for the files.

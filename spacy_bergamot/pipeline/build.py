@@ -65,7 +65,7 @@ def build_pipeline(
     engine (str): Of the search; see `spacy_bergamot.index.engines`.
     settings (dict | None): Of the engine's `build`.
     device (str): torch device of the language model while it encodes the aliases.
-    precision (str): "fp32", "bf16" or "fp16", of its weights then.
+    precision (str): "fp32", "bf16", "fp16" or "auto", of its weights then.
     vectors (str | Path | None): Folder that keeps the vectors, to go on after an interruption.
     RETURNS (Language): `nlp`, or the new pipeline.
     RAISES (BergamotError): B080 if neither folder nor `pooling` says the pooling, B086 for a

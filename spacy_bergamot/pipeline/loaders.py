@@ -65,7 +65,7 @@ def alias_index(
     engine (str): Of the search; see `spacy_bergamot.index.engines`.
     settings (dict | None): Of the engine's `build`.
     device (str): torch device of the language model while it encodes the aliases.
-    precision (str): "fp32", "bf16" or "fp16", of its weights then.
+    precision (str): "fp32", "bf16", "fp16" or "auto", of its weights then.
     vectors (str | None): Folder that keeps the vectors, so that a killed build goes on.
     dtype (str): Their type on disk, "float32" or "float16".
     RETURNS (IndexLoader): Builds it into a folder, with the language model in another.

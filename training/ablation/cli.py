@@ -38,7 +38,9 @@ def ablation_cli(
         int, typer.Option(help="Cut the dictionary to the golds' names and others, so many; 0: all")
     ] = 0,
     processes: Annotated[int, typer.Option(min=1, help="Runs trained side by side")] = 1,
-    precision: Annotated[str, typer.Option(help="Of the LMs in evaluation: fp32, bf16")] = "fp32",
+    precision: Annotated[
+        str, typer.Option(help="Of the LMs in evaluation: fp32, bf16, auto")
+    ] = "fp32",
     gpu_id: GpuId = -1,
 ) -> None:
     """Train variants of a config from one language model with equal steps, and compare them.

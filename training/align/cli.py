@@ -32,7 +32,9 @@ def align_cli(
         int, typer.Option(min=1, help="Concepts found for a name, or by OntoEA for a concept")
     ] = 20,
     device: Annotated[str, typer.Option(help="torch device: cpu, auto, cuda:0")] = "auto",
-    precision: Annotated[str, typer.Option(help="of the LM's weights: fp32, bf16, fp16")] = "fp32",
+    precision: Annotated[
+        str, typer.Option(help="of the LM's weights: fp32, bf16, fp16, auto")
+    ] = "fp32",
     vectors: Annotated[
         Path | None, typer.Option(help="Keep RIGHT's vectors here, to go on or run again")
     ] = None,

@@ -11,13 +11,9 @@ from typing import Any
 import torch
 from confection import Config
 
+from spacy_bergamot.encoder.device import resolve_device
 from spacy_bergamot.encoder.lm_folder import check_folder, open_model, verify_files
-from spacy_bergamot.encoder.text_encoder import (
-    EncoderSettings,
-    TextEncoder,
-    open_tokenizer,
-    resolve_device,
-)
+from spacy_bergamot.encoder.text_encoder import EncoderSettings, TextEncoder, open_tokenizer
 from spacy_bergamot.storage.files import atomic_file, atomic_folder
 from spacy_bergamot.storage.manifest import write_manifest
 from spacy_bergamot.storage.preflight import announce

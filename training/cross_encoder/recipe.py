@@ -15,7 +15,7 @@ class Recipe:
         candidate. context (int): Characters on either side of a mention.
     margin (float): Mentions are read whose best two alternatives are nearer than this.
     dev (float): Share of the documents that the best epoch is chosen by.
-    precision (str): "fp32" or "bf16". seed (int): Of order, dropout and the head.
+    precision (str): "fp32", "bf16" or "auto". seed (int): Of order, dropout and the head.
     checkpoint_steps (int): Steps between checkpoints.
     """
 

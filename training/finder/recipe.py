@@ -14,7 +14,7 @@ class Recipe:
     recase_share (float): Of documents that are read in capitals or in small letters.
     average (float): Decay of the mean over steps of the parameters, which is what is measured and
         kept; 0 for those of the last step.
-    precision (str): "fp32" or "bf16". seed (int): Of order, swaps, dropout and the head.
+    precision (str): "fp32", "bf16" or "auto". seed (int): Of order, swaps, dropout and the head.
     """
 
     epochs: int = 5

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from spacy_bergamot.encoder.text_encoder import resolve_device
+from spacy_bergamot.encoder.device import resolve_device
 from spacy_bergamot.linking.cross_encoder import KIND
 from spacy_bergamot.linking.cross_encoder.model import PairModel
 from spacy_bergamot.linking.cross_encoder.reading import Blend

@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from spacy_bergamot.encoder.device import resolve_precision
 from spacy_bergamot.encoder.lm_folder import check_folder, open_model
 from spacy_bergamot.encoder.ordered import keep_ordered
 from spacy_bergamot.encoder.packed import encode_packed, even_rows, first_position, is_packable
@@ -70,7 +71,7 @@ class PairModel(nn.Module):
         """Open a trained one.
 
         folder (Path): That `save` wrote.
-        device (str): torch device. precision (str): "fp32" or "bf16".
+        device (str): torch device. precision (str): "fp32", "bf16" or "auto".
         RAISES (BergamotError): B014 for a precision, B149 for a file that does not fit.
         """
         check_precision(precision)
@@ -82,7 +83,7 @@ class PairModel(nn.Module):
             raise BergamotError(
                 Errors.B149, path=folder / _PAIR, command=KIND, reason=reason
             ) from None
-        model.to(device=device, dtype=PRECISIONS[precision])
+        model.to(device=device, dtype=PRECISIONS[resolve_precision(precision, device)])
         model.eval().requires_grad_(False)
         if is_packable(model.lm):
             keep_ordered(model.lm)

@@ -13,9 +13,7 @@ from spacy_bergamot.encoder.text_encoder import (
     CachingEncoder,
     TextEncoder,
     fingerprint,
-    resolve_device,
 )
-from spacy_bergamot.errors import BergamotError
 from tests.spacy_bergamot.conftest import write_lm
 
 
@@ -71,11 +69,3 @@ def test_a_fingerprint_is_that_of_what_decides_the_vectors(lm: Path, tmp_path: P
     assert fingerprint(same) == fingerprint(lm)
     EncoderSettings(pooling="cls").write(same)
     assert fingerprint(same) != fingerprint(lm)
-
-
-@pytest.mark.parametrize("device", ["cuda:99", "gpu", "", "tpu:0"])
-def test_a_device_that_is_not_there_is_named(device: str):
-    with pytest.raises(BergamotError, match="B012"):
-        resolve_device(device)
-    assert resolve_device("cpu") == "cpu"
-    assert resolve_device("auto") in ("cpu", "cuda")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_bergamot.encoder.text_encoder import resolve_device
+from spacy_bergamot.encoder.device import resolve_device
 from spacy_bergamot.kb.concept_table import ConceptTable
 from training.align.confidence import Confidence, learned, tuned
 from training.align.ontoea.graphs import Graphs
