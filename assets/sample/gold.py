@@ -29,8 +29,13 @@ def main(folder: Path) -> None:
         language, _, marked = line.partition("\t")
         text, marks = unmarked(marked)
         entities = [
-            {"start": start, "end": end, "text": text[start:end], "concept_id": "|".join(concepts)}
-            for start, end, concepts in marks
+            {
+                "start": mark.start,
+                "end": mark.end,
+                "text": text[mark.start : mark.end],
+                "concept_id": "|".join(mark.concepts),
+            }
+            for mark in marks
         ]
         unknown = {entity["concept_id"] for entity in entities} - known
         if not text or unknown or set(text) & set("[]|"):

@@ -179,9 +179,8 @@ class BergamotFinder(BundlePipe):
                 or half_width(ent.text) in usual
                 or doubt(ent) <= 1 - least
             ]
-            names = [ent for ent in kept if ent.label_ in labels]
-            found, kept = _agreed(found, kept, labels)
-            _keep_names(doc, set(names).difference(kept, found))
+            found, kept, names = _agreed(found, kept)
+            _keep_names(doc, names)
         taken = {token.i for ent in kept for token in ent}
         free = [span for span in found if not taken.intersection(range(span.start, span.end))]
         doc.set_ents([*kept, *free])
@@ -225,30 +224,32 @@ def _joints(doc: Doc, pieces: Pieces, labels: Collection[str]) -> Joints:
     return beside(joints, [(name.start, name.stop) for name in names])
 
 
-def _agreed(found: list[Span], ents: list[Span], labels: set[str]) -> tuple[list[Span], list[Span]]:
-    """Return what stays of found mentions and of entities that are there, where they overlap.
+def _agreed(found: list[Span], ents: list[Span]) -> tuple[list[Span], list[Span], list[Span]]:
+    """Return what stays of found mentions, of entities that are there, and names in the mentions.
 
-    A mention stands for what it overlaps, unless entities of the finder's labels know better: two
-    inside of it, which a conjunction joins ("strokes and pneumonias"), or one that goes beyond it;
-    or an entity of another label that it is in.
+    A mention stands for what it overlaps, unless entities of its label know better: two inside of
+    it, which a conjunction joins ("strokes and pneumonias"), or one that goes beyond it; or an
+    entity of another label that it is in. The names are of the mention's label, and shorter.
     """
     stays: list[Span] = []
     gone: set[int] = set()
+    names: list[Span] = []
     at = {token: ent for ent in ents for token in range(ent.start, ent.end)}
     for span in found:
         inside = {at[i].start: at[i] for i in range(span.start, span.end) if i in at}.values()
-        alike = [ent for ent in inside if ent.label_ in labels]
+        alike = [ent for ent in inside if ent.label_ == span.label_]
         beyond = any(ent.start < span.start or span.end < ent.end for ent in alike)
         # "S. pneumoniae" is no pneumonia; but "penicillin allergy" is a disorder.
         other = any(
             ent.start <= span.start and span.end <= ent.end
             for ent in inside
-            if ent.label_ not in labels | _ANY
+            if ent.label_ not in _ANY | {span.label_}
         )
         if len(alike) < 2 and not beyond and not other:
             stays.append(span)
             gone.update(ent.start for ent in inside)
-    return stays, [ent for ent in ents if ent.start not in gone]
+            names.extend(ent for ent in alike if len(ent) < len(span))
+    return stays, [ent for ent in ents if ent.start not in gone], names
 
 
 def _usual_short_forms(doc: Doc) -> Collection[str]:

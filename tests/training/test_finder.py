@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 import spacy
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin, Span
 from typer.testing import CliRunner
 
 from spacy_bergamot.encoder.text_encoder import open_tokenizer
+from spacy_bergamot.finder import BergamotFinder
 from spacy_bergamot.finder.pieces import read_pieces
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.mentions import Place, exact_spans
 from spacy_bergamot.pipeline.build import build_pipeline, write_names
+from spacy_bergamot.storage.bundle import FileBundle
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from training.__main__ import app
 from training.errors import BergamotError
@@ -55,7 +57,7 @@ def lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(lm: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     output = tmp_path_factory.mktemp("trained")
-    return output, train_finder(gold(), gold(20, seed=1), lm, output, RECIPE)
+    return output, train_finder([gold()], gold(20, seed=1), lm, output, RECIPE)
 
 
 def test_it_learns(trained):
@@ -77,24 +79,39 @@ def test_an_interrupted_run_ends_as_one_that_was_not(trained, lm, tmp_path, monk
 
     monkeypatch.setattr(module, "save_checkpoint", killed)
     with pytest.raises(KeyboardInterrupt):
-        train_finder(gold(), gold(20, seed=1), lm, tmp_path, RECIPE)
+        train_finder([gold()], gold(20, seed=1), lm, tmp_path, RECIPE)
     assert not (tmp_path / "finder").exists()
     monkeypatch.undo()
     with pytest.raises(BergamotError, match="T207"):
-        train_finder(gold(), [], lm, tmp_path, Recipe(epochs=9))
+        train_finder([gold()], [], lm, tmp_path, Recipe(epochs=9))
     with pytest.raises(BergamotError, match="T207"):  # as many documents, but others
-        train_finder(gold(seed=5), [], lm, tmp_path, RECIPE)
-    train_finder(gold(), gold(20, seed=1), lm, tmp_path, RECIPE)
+        train_finder([gold(seed=5)], [], lm, tmp_path, RECIPE)
+    train_finder([gold()], gold(20, seed=1), lm, tmp_path, RECIPE)
     whole = (trained[0] / "finder/model.safetensors").read_bytes()
     assert (tmp_path / "finder/model.safetensors").read_bytes() == whole
     assert not (tmp_path / "checkpoints").exists()
 
 
+def test_a_corpus_says_nothing_of_labels_that_it_lacks(lm, tmp_path):
+    """Two corpora mark two kinds of the same sentences; the finder learns both of them."""
+    disorders, drugs = gold(), gold(seed=2)
+    for doc in drugs:
+        found = [token for token in doc if token.text == "aspirin"]
+        doc.ents = [Span(doc, token.i, token.i + 1, label="CHEM") for token in found]
+    scores = train_finder([disorders, drugs], gold(20, seed=1), lm, tmp_path, RECIPE)
+    assert scores["strict_f"] > 85
+    finder = BergamotFinder(spacy.blank("xx").vocab).set_files(FileBundle(tmp_path / "finder"))
+    doc = finder(spacy.blank("xx")("aspirin , heart attack ."))
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [
+        ("aspirin", "CHEM"), ("heart attack", "DISO")
+    ]  # fmt: skip
+
+
 def test_what_cannot_be_trained_on_is_refused(lm, tmp_path):
     with pytest.raises(BergamotError, match="T312"):
-        train_finder([spacy.blank("xx")("nothing")], [], lm, tmp_path, RECIPE)
+        train_finder([[spacy.blank("xx")("nothing")]], [], lm, tmp_path, RECIPE)
     with pytest.raises(BergamotError, match="B014"):
-        train_finder(gold(1), [], lm, tmp_path, Recipe(precision="fp8"))
+        train_finder([gold(1)], [], lm, tmp_path, Recipe(precision="fp8"))
     assert not list(tmp_path.iterdir())
 
 

@@ -2,13 +2,15 @@ r"""Texts in which people mark mentions by hand: `[Schmerzen im Unterbauch|lower
 
 A line is a language, a tab and a text, in which `\n` is a line break. In brackets stand the words
 of a mention, a bar, and its concept: an id, a code of a vocabulary, or an English name of it, of
-which `python -m training corpus --concepts` makes ids; several, by bars, are alternatives.
+which `python -m training corpus --concepts` makes ids; several, by bars, are alternatives. A
+semantic group before them is the mention's type: `[Hb|PROC|hemoglobin]`.
 """
 
 import re
 from pathlib import Path
 from typing import NamedTuple
 
+from spacy_bergamot.kb.semantic_types import GROUP_NAMES
 from spacy_bergamot.languages import NAMES, lat
 from training.corpora.builder import CorpusBuilder
 from training.corpora.text import numbered
@@ -18,11 +20,12 @@ _FIRST = re.compile(r"[A-Za-z]{2,3}\t[^\n]*\[[^\[\]|\n]+\|[^\[\]\n]+\]")
 
 
 class Mark(NamedTuple):
-    """Characters of a mention in the text without marks, and its ids or names."""
+    """Characters of a mention in the text without marks, its ids or names, and its group."""
 
     start: int
     end: int
     concepts: list[str]
+    type: str = ""
 
 
 def sniff(path: Path, head: str) -> bool:
@@ -48,20 +51,28 @@ def read(files: list[Path], root: Path, builder: CorpusBuilder) -> None:
                 document = f"{path.name.partition('.')[0]}-{number}"
                 builder.document(document, text, language=lat(language), place=place)
                 for mark in marks:
-                    builder.mention(document, None, mark.concepts, place=place, spans=[mark[:2]])
+                    builder.mention(
+                        document,
+                        None,
+                        mark.concepts,
+                        place=place,
+                        spans=[(mark.start, mark.end)],
+                        type=mark.type,
+                    )
 
 
 def unmarked(marked: str) -> tuple[str, list[Mark]]:
     """Return a text without its marks, and what they say.
 
     >>> unmarked("No [fevers|fever].")
-    ('No fevers.', [Mark(start=3, end=9, concepts=['fever'])])
+    ('No fevers.', [Mark(start=3, end=9, concepts=['fever'], type='')])
     """
     text, position, marks = "", 0, []
     for found in _MARK.finditer(marked):
         text += marked[position : found.start()]
         concepts = [one.strip() for one in found[2].split("|")]
-        marks.append(Mark(len(text), len(text) + len(found[1]), concepts))
+        group = concepts.pop(0) if concepts[0] in GROUP_NAMES else ""
+        marks.append(Mark(len(text), len(text) + len(found[1]), concepts, group))
         text += found[1]
         position = found.end()
     return text + marked[position:], marks

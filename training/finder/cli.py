@@ -15,7 +15,11 @@ from training.options import Epochs, GpuId, LearnRate, Narrow
 
 def finder_cli(
     train: Annotated[
-        list[Path], typer.Argument(help="Documents with entities (.spacy), gold and silver")
+        list[Path],
+        typer.Argument(
+            help="Documents with entities (.spacy), gold and silver, a corpus per file: where one "
+            "has no entity of a label, that label is left open"
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder; OUTPUT/finder is made")],
     lm: Annotated[Path, typer.Option(help="Language model that it begins from")],
@@ -59,10 +63,12 @@ def finder_cli(
         precision=precision,
         seed=seed,
     )
-    docs = [doc for path in train for doc in docs_of(path, Vocab())]
+    corpora = [list(docs_of(path, Vocab())) for path in train]
     table = None if concepts is None else ConceptTable.open(concepts)
     held = [] if dev is None else list(docs_of(dev, Vocab()))
-    scores = train_finder(docs, held, lm, output, recipe, concepts=table, device=device_of(gpu_id))
+    scores = train_finder(
+        corpora, held, lm, output, recipe, concepts=table, device=device_of(gpu_id)
+    )
     typer.echo(f"{output / 'finder'}: {json.dumps(scores)}")
 
 

@@ -14,10 +14,10 @@ import numpy as np
 import spacy
 import torch
 from spacy.tokens import Doc
-from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
 from spacy_bergamot.finder.decode import decode
+from spacy_bergamot.finder.pieces import read_pieces
 from spacy_bergamot.finder.tagger import Tagger, check_precision
 from spacy_bergamot.kb.concept_table import ConceptTable
 from training.errors import BergamotError, Errors
@@ -33,7 +33,7 @@ _WARM_UP = 0.1
 
 
 def train_finder(
-    train: Sequence[Doc],
+    train: Sequence[Sequence[Doc]],
     dev: Sequence[Doc],
     lm: Path,
     output: Path,
@@ -44,27 +44,33 @@ def train_finder(
 ) -> dict[str, Any]:
     """Train a finder into `output`, with a checkpoint after every epoch; return its scores.
 
+    A corpus without an entity of some label says nothing of it: what is outside of its mentions may
+    be one of that label. So corpora that mark different things teach one finder all of them.
+
     An interrupted run goes on behind its last whole epoch; one with other settings or documents is
     refused until the interrupted one is removed.
 
-    train, dev (Sequence[Doc]): Documents with entities; `dev` may be empty.
+    train (Sequence[Sequence[Doc]]): Corpora of documents with entities.
+    dev (Sequence[Doc]): Others to measure it on, by the labels that they have; may be empty.
     lm (Path): A language model's folder. concepts (ConceptTable | None): For swaps.
     RAISES (BergamotError): B014 for an unknown precision, T312 without an entity to learn from,
         T207 if an interrupted run is another.
     """
     check_precision(recipe.precision)
     torch.manual_seed(recipe.seed)
-    labels = sorted({ent.label_ for doc in train for ent in doc.ents})
+    marked = [sorted({ent.label_ for doc in corpus for ent in doc.ents}) for corpus in train]
+    labels = sorted({label for of in marked for label in of})
     if not labels:
-        raise BergamotError(Errors.T312, count=len(train))
+        raise BergamotError(Errors.T312, count=sum(map(len, train)))
     model = Tagger.begin(lm, labels).to(device)
     model.lm.embeddings.requires_grad_(False)
-    read = _Reader(train, model, recipe, concepts)
+    read = _Reader(train, marked, model, recipe, concepts)
     run = run_id(
         lm,
         recipe=asdict(recipe),
         labels=labels,
-        documents=_digest(train),
+        marked=marked,
+        documents=_digest([doc for corpus in train for doc in corpus]),
         concepts=None if concepts is None else concepts.fingerprint,
     )
     tuning = Tuning(
@@ -111,27 +117,43 @@ def _digest(docs: Sequence[Doc]) -> str:
 
 
 class Read(NamedTuple):
-    """A window: ids of its pieces, and of the units that count their first pieces and tags."""
+    """A window: ids of its pieces, and of the units that count their first pieces and tags.
+
+    outside (bool (tags,)): What a unit outside of mentions may be: that, or of a label that its
+        corpus does not mark.
+    """
 
     ids: list[int]
     firsts: np.ndarray
     tags: np.ndarray
+    outside: np.ndarray
 
 
 class _Reader:
     """Batches of windows, anew for every epoch."""
 
     def __init__(
-        self, docs: Sequence[Doc], model: Tagger, recipe: Recipe, concepts: ConceptTable | None
+        self,
+        corpora: Sequence[Sequence[Doc]],
+        marked: Sequence[Sequence[str]],
+        model: Tagger,
+        recipe: Recipe,
+        concepts: ConceptTable | None,
     ) -> None:
-        self.docs, self.model, self.recipe = docs, model, recipe
+        self.corpora, self.model, self.recipe = corpora, model, recipe
+        self.outside = [_outside(model.labels, of) for of in marked]
         self.nlp = spacy.blank("xx")
-        wanted = (ent.kb_id_ for doc in docs for ent in doc.ents)
+        wanted = (ent.kb_id_ for docs in corpora for doc in docs for ent in doc.ents)
         self.swaps = Swaps(concepts, wanted) if concepts is not None else None
 
     def batches(self, epoch: int) -> list[list[Read]]:
         draw = random.Random(f"{self.recipe.seed} {epoch}")
-        windows = [window for doc in self.docs for window in self._windows(doc, draw)]
+        windows = [
+            window
+            for docs, outside in zip(self.corpora, self.outside, strict=True)
+            for doc in docs
+            for window in self._windows(doc, outside, draw)
+        ]
         draw.shuffle(windows)
         made: list[list[Read]] = [[]]
         taken = 0
@@ -143,7 +165,7 @@ class _Reader:
             made[-1].append(window)
         return [sorted(batch, key=lambda window: len(window.ids)) for batch in made if batch]
 
-    def _windows(self, doc: Doc, draw: random.Random) -> Iterator[Read]:
+    def _windows(self, doc: Doc, outside: np.ndarray, draw: random.Random) -> Iterator[Read]:
         if self.swaps is not None:
             doc = self.swaps.swapped(self.nlp, doc, self.recipe.swap_share, draw)
         if draw.random() < self.recipe.recase_share:
@@ -152,17 +174,29 @@ class _Reader:
         for window in self.model.windows(pieces, size=_SIZE, context=_CONTEXT):
             if (tags[window.units] != UNKNOWN).any():
                 firsts = pieces.firsts[window.units] - window.pieces.start
-                yield Read(pieces.ids[window.pieces].tolist(), firsts, tags[window.units])
+                yield Read(pieces.ids[window.pieces].tolist(), firsts, tags[window.units], outside)
+
+
+def _outside(labels: Sequence[str], marked: Sequence[str]) -> np.ndarray:
+    """Return which tags a unit outside of mentions may have, bool (tags,)."""
+    return np.array([True, *(label not in marked for label in labels for _ in "BI")])
 
 
 def _loss(model: Tagger, batch: list[Read], recipe: Recipe, device: str) -> torch.Tensor:
+    """Return the mean of minus the log probability of what is known of each unit."""
     with autocast(recipe.precision, device):
         scores = model([window.ids for window in batch])
-    chosen = [
-        of[torch.from_numpy(firsts)] for of, (_, firsts, _) in zip(scores, batch, strict=True)
-    ]
-    tags = torch.from_numpy(np.concatenate([window.tags for window in batch])).to(device)
-    return cross_entropy(torch.cat(chosen), tags, ignore_index=UNKNOWN)
+    first = [of[torch.from_numpy(read.firsts)] for of, read in zip(scores, batch, strict=True)]
+    tags = np.concatenate([read.tags for read in batch])
+    outside = np.repeat(
+        [read.outside for read in batch], [len(read.tags) for read in batch], axis=0
+    )
+    known = tags != UNKNOWN
+    tags, outside = tags[known], outside[known]
+    one = np.eye(outside.shape[1], dtype=bool)
+    allowed = torch.from_numpy(np.where((tags == 0)[:, None], outside, one[tags])).to(device)
+    log_p = torch.cat(first)[torch.from_numpy(known).to(device)].log_softmax(-1)
+    return -log_p.masked_fill(~allowed, -torch.inf).logsumexp(-1).mean()
 
 
 def _scores(model: Tagger, docs: Sequence[Doc]) -> dict[str, float]:
@@ -170,11 +204,15 @@ def _scores(model: Tagger, docs: Sequence[Doc]) -> dict[str, float]:
     if not docs:
         return {}
     model.eval()
-    examples = [example_of(doc, model.tokenizer, model.labels) for doc in docs]
-    scores = model.log_probabilities([example.pieces for example in examples])
+    pieces = [read_pieces(doc, model.tokenizer) for doc in docs]
+    asked = {ent.label_ for doc in docs for ent in doc.ents}
     found = [
-        [Link(*e.pieces.characters(m.first, m.stop), "NIL") for m in decode(of)]
-        for e, of in zip(examples, scores, strict=True)
+        [
+            Link(*read.characters(m.first, m.stop), "NIL")
+            for m in decode(of)
+            if model.labels[m.label] in asked
+        ]
+        for read, of in zip(pieces, model.log_probabilities(pieces), strict=True)
     ]
     gold = [[Link(ent.start_char, ent.end_char, "NIL") for ent in doc.ents] for doc in docs]
     measured = score_documents(found, gold)

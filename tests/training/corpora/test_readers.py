@@ -79,6 +79,7 @@ MARKED = (
     "Klingon\tNo [fever|fever].\n"
     "ENG\tA list [sic] and [fever|fever].\n"
     "RUS\t[Анизокория|NIL] слева.\n"
+    "ENG\tOn [metformin|CHEM|metformin], [Hb|PROC].\n"
 )
 
 
@@ -88,10 +89,13 @@ def test_marked_texts(tmp_path: Path):
         ("Fieber", ["C0015967"], False),
         ("Schmerzen im Unterbauch", ["lower abdominal pain", "abdominal pain"], False),
         ("Анизокория", [], False),
+        ("metformin", ["metformin"], False),
+        ("Hb", [], False),
     ]
+    assert [row["type"] for row in rows(corpus)] == ["", "", "", "CHEM", "PROC"]
     documents = corpus.documents.to_pylist()
     assert [(one["document"], one["language"]) for one in documents] == [
-        ("notes-1", "GER"), ("notes-2", "FRE"), ("notes-5", "RUS")
+        ("notes-1", "GER"), ("notes-2", "FRE"), ("notes-5", "RUS"), ("notes-6", "ENG")
     ]  # fmt: skip
     assert documents[0]["text"] == "Kein Fieber, Schmerzen im Unterbauch."
     assert documents[1]["text"] == "Pas\nde fièvre."
