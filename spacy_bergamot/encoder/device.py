@@ -30,13 +30,13 @@ def resolve_precision(precision: str, device: str) -> str:
     """Return the precision to run in; "auto" is bf16 where the device multiplies in it, else fp32.
 
     precision (str): "fp32", "bf16", "fp16" or "auto".
-    device (str): As `resolve_device` returns it.
-    RAISES (BergamotError): B014 for another precision.
+    device (str): See `resolve_device`.
+    RAISES (BergamotError): B014 for another precision, B012 for a GPU that is not there.
     """
     check_choice("precision", precision, PRECISIONS)
     if precision != AUTO:
         return precision
-    return BF16 if _multiplies_in_bf16(device) else FP32
+    return BF16 if _multiplies_in_bf16(resolve_device(device)) else FP32
 
 
 def _multiplies_in_bf16(device: str) -> bool:
@@ -44,7 +44,8 @@ def _multiplies_in_bf16(device: str) -> bool:
 
     kind = device.partition(":")[0]
     if kind == "cuda":
-        return torch.cuda.is_bf16_supported()
+        # Older ones emulate it, slower than fp32, and torch.cuda.is_bf16_supported() says yes.
+        return torch.version.hip is not None or torch.cuda.get_device_capability(device) >= (8, 0)
     # Without such instructions bf16 is slower than fp32. Versions of torch that cannot tell say no.
     tells = ("_is_amx_tile_supported", "_is_avx512_bf16_supported")
     return kind == "cpu" and any(getattr(torch.cpu, name, bool)() for name in tells)

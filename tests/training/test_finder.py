@@ -20,8 +20,9 @@ from spacy_bergamot.storage.bundle import FileBundle
 from tests.spacy_bergamot.conftest import CONCEPTS, write_concepts, write_lm
 from training.__main__ import app
 from training.errors import BergamotError
-from training.finder.examples import UNKNOWN, Swaps, example_of, recased
+from training.finder.examples import UNKNOWN, Swaps, example_of, outside_tags, recased
 from training.finder.recipe import Recipe
+from training.finder.silver import SPANS, Marker
 from training.finder.train import train_finder
 
 RECIPE = Recipe(epochs=8, batch_pieces=64, learn_rate=5e-3, swap_share=0.0, recase_share=0.0)
@@ -105,6 +106,24 @@ def test_a_corpus_says_nothing_of_labels_that_it_lacks(lm, tmp_path):
     assert [(ent.text, ent.label_) for ent in doc.ents] == [
         ("aspirin", "CHEM"), ("heart attack", "DISO")
     ]  # fmt: skip
+
+
+def test_what_is_outside_of_a_corpus_without_a_label_may_be_of_it():
+    labels = ["CHEM", "DISO"]
+    assert outside_tags(labels, ["DISO"]).tolist() == [True, True, True, False, False]
+    assert outside_tags(labels, labels).tolist() == [True] + 4 * [False]
+    assert outside_tags(labels, []).tolist() == [True] + 4 * [False]  # texts without a mention
+
+
+def test_silver_takes_the_finders_mentions_of_its_label_alone(lm, tmp_path):
+    nlp = build_pipeline(lm=lm, concepts=write_concepts(tmp_path / "kb"))
+
+    def finder(doc: Doc) -> Doc:
+        doc.spans[SPANS] = [Span(doc, 1, 3, label="PROC"), Span(doc, 5, 7, label="DISO")]
+        return doc
+
+    (doc,) = Marker(nlp, finder, "DISO").mark([("en", "the fever again , a bad cold")])
+    assert [ent.text for ent in doc.ents] == ["fever", "bad cold"]
 
 
 def test_what_cannot_be_trained_on_is_refused(lm, tmp_path):

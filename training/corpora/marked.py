@@ -3,7 +3,7 @@ r"""Texts in which people mark mentions by hand: `[Schmerzen im Unterbauch|lower
 A line is a language, a tab and a text, in which `\n` is a line break. In brackets stand the words
 of a mention, a bar, and its concept: an id, a code of a vocabulary, or an English name of it, of
 which `python -m training corpus --concepts` makes ids; several, by bars, are alternatives. A
-semantic group before them is the mention's type: `[Hb|PROC|hemoglobin]`.
+semantic group (`GROUP_NAMES`) before them is the mention's type: `[Hb|PROC|hemoglobin]`.
 """
 
 import re

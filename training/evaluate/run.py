@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from spacy_bergamot.encoder.device import resolve_precision
 from spacy_bergamot.encoder.text_encoder import fingerprint
 from spacy_bergamot.kb.concept_table import ConceptTable
 from training.corpora.dictionary import Dictionary
@@ -54,7 +55,7 @@ def run_evaluation(
         "dictionary": {"names": len(dictionary), "concepts": len(dictionary.concept_ids)},
         "skipped": {**skipped(corpora), "gold not in the dictionary": outside},
         "lms": {name: fingerprint(path) for name, path in systems.lms.items()},
-        "precision": systems.precision,
+        "precision": resolve_precision(systems.precision, systems.device),
         "pipelines": noted,
     }
     ranked = rank_all(

@@ -1,7 +1,7 @@
 """Documents as a token classifier sees them, and names of other languages put into them."""
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +43,18 @@ def example_of(doc: Doc, tokenizer: Any, labels: Sequence[str]) -> Example:
         tags[units] = number[f"I-{ent.label_}"]
         tags[units.start : units.start + 1] = number[f"B-{ent.label_}"]
     return Example(pieces, tags)
+
+
+def outside_tags(labels: Sequence[str], marked: Collection[str]) -> np.ndarray:
+    """Return which tags a unit outside of the mentions of a corpus may have, bool (tags,).
+
+    A corpus with entities, but none of some label, says nothing of that label: what is outside of
+    its mentions may be one. In a corpus without any entity everything is outside.
+
+    labels (Sequence[str]): Of all corpora. marked (Collection[str]): Of this one's entities.
+    """
+    known = marked or labels
+    return np.array([True, *(label not in known for label in labels for _ in "BI")])
 
 
 class Swaps:

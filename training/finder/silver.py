@@ -47,7 +47,9 @@ class Marker:
             doc.user_data["language"] = language
             if self.finder is not None:
                 doc = self.finder(doc)
-            guessed = _places(doc.spans.get(SPANS, ()))
+            guessed = _places(
+                span for span in doc.spans.get(SPANS, ()) if span.label_ == self.label
+            )
             for pipe in self.names:
                 doc = pipe(doc)
             ours = _places(ent for ent in doc.ents if ent.label_ == self.label)

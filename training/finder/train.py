@@ -22,7 +22,7 @@ from spacy_bergamot.finder.tagger import Tagger, check_precision
 from spacy_bergamot.kb.concept_table import ConceptTable
 from training.errors import BergamotError, Errors
 from training.evaluate.spans import Link, score_documents
-from training.finder.examples import UNKNOWN, Swaps, example_of, recased
+from training.finder.examples import UNKNOWN, Swaps, example_of, outside_tags, recased
 from training.finder.recipe import Recipe
 from training.tuning import Tuning, autocast, run_id
 
@@ -44,8 +44,7 @@ def train_finder(
 ) -> dict[str, Any]:
     """Train a finder into `output`, with a checkpoint after every epoch; return its scores.
 
-    A corpus without an entity of some label says nothing of it: what is outside of its mentions may
-    be one of that label. So corpora that mark different things teach one finder all of them.
+    Corpora that mark different things teach one finder all of them: see `outside_tags`.
 
     An interrupted run goes on behind its last whole epoch; one with other settings or documents is
     refused until the interrupted one is removed.
@@ -64,13 +63,12 @@ def train_finder(
         raise BergamotError(Errors.T312, count=sum(map(len, train)))
     model = Tagger.begin(lm, labels).to(device)
     model.lm.embeddings.requires_grad_(False)
-    read = _Reader(train, marked, model, recipe, concepts)
+    reader = _Reader(train, marked, model, recipe, concepts)
     run = run_id(
         lm,
         recipe=asdict(recipe),
         labels=labels,
-        marked=marked,
-        documents=_digest([doc for corpus in train for doc in corpus]),
+        documents=[_digest(corpus) for corpus in train],
         concepts=None if concepts is None else concepts.fingerprint,
     )
     tuning = Tuning(
@@ -78,7 +76,7 @@ def train_finder(
     )
     done, history = tuning.resume()
     for epoch in range(done, recipe.epochs):
-        batches = read.batches(epoch)
+        batches = reader.batches(epoch)
         torch.manual_seed(recipe.seed + 1 + epoch)
         model.train()
         losses, start = [], time.perf_counter()
@@ -119,8 +117,7 @@ def _digest(docs: Sequence[Doc]) -> str:
 class Read(NamedTuple):
     """A window: ids of its pieces, and of the units that count their first pieces and tags.
 
-    outside (bool (tags,)): What a unit outside of mentions may be: that, or of a label that its
-        corpus does not mark.
+    outside (bool (tags,)): Tags that a unit outside of mentions may have, see `outside_tags`.
     """
 
     ids: list[int]
@@ -141,7 +138,7 @@ class _Reader:
         concepts: ConceptTable | None,
     ) -> None:
         self.corpora, self.model, self.recipe = corpora, model, recipe
-        self.outside = [_outside(model.labels, of) for of in marked]
+        self.outside = [outside_tags(model.labels, of) for of in marked]
         self.nlp = spacy.blank("xx")
         wanted = (ent.kb_id_ for docs in corpora for doc in docs for ent in doc.ents)
         self.swaps = Swaps(concepts, wanted) if concepts is not None else None
@@ -177,13 +174,8 @@ class _Reader:
                 yield Read(pieces.ids[window.pieces].tolist(), firsts, tags[window.units], outside)
 
 
-def _outside(labels: Sequence[str], marked: Sequence[str]) -> np.ndarray:
-    """Return which tags a unit outside of mentions may have, bool (tags,)."""
-    return np.array([True, *(label not in marked for label in labels for _ in "BI")])
-
-
 def _loss(model: Tagger, batch: list[Read], recipe: Recipe, device: str) -> torch.Tensor:
-    """Return the mean of minus the log probability of what is known of each unit."""
+    """Return the mean negative log probability that a unit has one of the tags it may have."""
     with autocast(recipe.precision, device):
         scores = model([window.ids for window in batch])
     first = [of[torch.from_numpy(read.firsts)] for of, read in zip(scores, batch, strict=True)]
@@ -193,14 +185,14 @@ def _loss(model: Tagger, batch: list[Read], recipe: Recipe, device: str) -> torc
     )
     known = tags != UNKNOWN
     tags, outside = tags[known], outside[known]
-    one = np.eye(outside.shape[1], dtype=bool)
-    allowed = torch.from_numpy(np.where((tags == 0)[:, None], outside, one[tags])).to(device)
+    its_own = np.eye(outside.shape[1], dtype=bool)[tags]
+    allowed = torch.from_numpy(np.where((tags == 0)[:, None], outside, its_own)).to(device)
     log_p = torch.cat(first)[torch.from_numpy(known).to(device)].log_softmax(-1)
     return -log_p.masked_fill(~allowed, -torch.inf).logsumexp(-1).mean()
 
 
 def _scores(model: Tagger, docs: Sequence[Doc]) -> dict[str, float]:
-    """Return the F1 of found mentions, strict and overlapping, in percent."""
+    """Return the F1 of mentions of the documents' labels in percent; labels are not compared."""
     if not docs:
         return {}
     model.eval()

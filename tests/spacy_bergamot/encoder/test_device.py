@@ -22,9 +22,13 @@ def test_auto_is_bf16_where_the_device_multiplies_in_it(monkeypatch: pytest.Monk
     assert resolve_precision("auto", "cpu") == "fp32"
     has.add("_is_avx512_bf16_supported")
     assert resolve_precision("auto", "cpu") == "bf16"
-    assert resolve_precision("auto", "mps") == "fp32"
     assert resolve_precision("fp16", "cpu") == "fp16"
     monkeypatch.delattr(torch.cpu, "_is_avx512_bf16_supported")  # an older torch
     assert resolve_precision("auto", "cpu") == "fp32"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    for capability, precision in (((7, 5), "fp32"), ((9, 0), "bf16")):
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _, of=capability: of)
+        assert resolve_precision("auto", "cuda") == resolve_precision("auto", "auto") == precision
     with pytest.raises(BergamotError, match="B014"):
         resolve_precision("fp8", "cpu")
