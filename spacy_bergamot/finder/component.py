@@ -4,7 +4,7 @@ It is a language model of its own, trained by `python -m training finder`. Put `
 behind it: names of the knowledge base that it does not find are marked there.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -158,7 +158,8 @@ class BergamotFinder(BundlePipe):
                 for m in decode(of, _joints(doc, pieces, tagger.labels))
                 if m.probability >= least
             ]
-            marked.append(self._written(doc, places, partial(_doubt, pieces, np.exp(of[:, 0]))))
+            doubt = partial(_doubt, pieces, np.exp(of), tagger.labels)
+            marked.append(self._written(doc, places, doubt))
         return marked
 
     def _written(self, doc: Doc, places: list[Place], doubt: Callable[[Span], float]) -> Doc:
@@ -227,9 +228,10 @@ def _joints(doc: Doc, pieces: Pieces, labels: Collection[str]) -> Joints:
 def _agreed(found: list[Span], ents: list[Span]) -> tuple[list[Span], list[Span], list[Span]]:
     """Return what stays of found mentions, of entities that are there, and names in the mentions.
 
-    A mention stands for what it overlaps, unless entities of its label know better: two inside of
-    it, which a conjunction joins ("strokes and pneumonias"), or one that goes beyond it; or an
-    entity of another label that it is in. The names are of the mention's label, and shorter.
+    A mention stands for the entities in it, unless they know better: two of its label, which a
+    conjunction joins ("strokes and pneumonias"), one that goes beyond it ("S. pneumoniae" is no
+    pneumonia), or one of another label and the same words. The names are shorter and of the
+    mention's label: "penicillin allergy" may not be linked as penicillin.
     """
     stays: list[Span] = []
     gone: set[int] = set()
@@ -238,14 +240,10 @@ def _agreed(found: list[Span], ents: list[Span]) -> tuple[list[Span], list[Span]
     for span in found:
         inside = {at[i].start: at[i] for i in range(span.start, span.end) if i in at}.values()
         alike = [ent for ent in inside if ent.label_ == span.label_]
-        beyond = any(ent.start < span.start or span.end < ent.end for ent in alike)
-        # "S. pneumoniae" is no pneumonia; but "penicillin allergy" is a disorder.
-        other = any(
-            ent.start <= span.start and span.end <= ent.end
-            for ent in inside
-            if ent.label_ not in _ANY | {span.label_}
-        )
-        if len(alike) < 2 and not beyond and not other:
+        known = [ent for ent in inside if ent.label_ not in _ANY]
+        beyond = any(ent.start < span.start or span.end < ent.end for ent in known)
+        same = any(len(ent) == len(span) and ent not in alike for ent in known)
+        if len(alike) < 2 and not beyond and not same:
             stays.append(span)
             gone.update(ent.start for ent in inside)
             names.extend(ent for ent in alike if len(ent) < len(span))
@@ -264,7 +262,14 @@ def _keep_names(doc: Doc, names: Collection[Span]) -> None:
         doc.spans[NAMES_INSIDE] = sorted(names)
 
 
-def _doubt(pieces: Pieces, outside: np.ndarray, span: Span) -> float:
-    """Return how likely it is that a span is outside of mentions: the mean of its units'."""
-    units = outside[pieces.units(span.start_char, span.end_char)]
-    return float(units.mean()) if len(units) else 1.0
+def _doubt(pieces: Pieces, likely: np.ndarray, labels: Sequence[str], span: Span) -> float:
+    """Return how likely it is that an entity is none of its kind: the mean of its units'.
+
+    There are two kinds, disorders and all else: whether a count of cells is called a procedure or
+    a measure is a matter of the vocabulary.
+    """
+    disorder = span.label_ == DISORDER
+    columns = [1 + 2 * at + inside for at, label in enumerate(labels)
+               if (label == DISORDER) == disorder for inside in (0, 1)]  # fmt: skip
+    kind = likely[pieces.units(span.start_char, span.end_char)][:, columns]
+    return 1 - float(kind.sum(1).mean()) if len(kind) else 1.0

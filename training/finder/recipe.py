@@ -17,7 +17,7 @@ class Recipe:
     precision (str): "fp32", "bf16" or "auto". seed (int): Of order, swaps, dropout and the head.
     """
 
-    epochs: int = 5
+    epochs: int = 4
     batch_pieces: int = 1024
     learn_rate: float = 2e-4
     swap_share: float = 0.1
