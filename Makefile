@@ -13,7 +13,7 @@ export OMP_NUM_THREADS ?= 2
 export TOKENIZERS_PARALLELISM ?= true
 export PYTHONUNBUFFERED = 1
 
-.PHONY: run usual test docs lint types install clean
+.PHONY: run usual finder test docs lint types install clean
 
 run: install
 	. $(BIN)/activate && spacy project run all . $$($(MULTILINGUAL) || echo $(TINY))
@@ -21,6 +21,10 @@ run: install
 usual: install
 	. $(BIN)/activate && spacy project run usual . --vars.name bergamot_usual --vars.open_steps 300 \
 		--vars.linker configs/small_linker.cfg
+
+# Behind `make usual`: a mention finder for what is written like no name, put into its pipeline.
+finder: install
+	. $(BIN)/activate && spacy project run ner . --vars.name bergamot_usual
 
 test: install lint types
 	$(BIN)/python -m pytest -n 2
