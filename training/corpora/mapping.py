@@ -6,6 +6,7 @@ related, DEL where there is no successor.
 """
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,6 +15,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
+from spacy_bergamot.folding import folded_words
 from spacy_bergamot.kb.concept_table import ConceptTable
 from spacy_bergamot.text import normalize
 from training.corpora.schema import MENTIONS, Corpus
@@ -32,6 +34,10 @@ _SAME = {
     "SCTID": "SNOMEDCT", "ICD10": "ICD10CM", "ICD-10": "ICD10CM", "ICD10-CM": "ICD10CM",
     "ICD10-PCS": "ICD10PCS", "MEDDRA": "MDR",
 }  # fmt: skip
+
+_CODED = re.compile(r"[\d:]")
+_ID = re.compile(r"\w*:\S+|[A-Za-z]?[\d.]+")
+"""An id or a code that no table has: HP:0001250, D999999, R50.9."""
 
 logger = logging.getLogger(__name__)
 Successors = dict[str, dict[str, list[str]]]
@@ -55,15 +61,22 @@ def map_concepts(
     related (bool): Follow retired CUIs to broader, narrower and related ones too.
 
     An id may be an English name too: of the concepts that are called so, else of those that have
-    it as a name. A code or name of several concepts gives all of them; in a composite mention the
-    first alone, so that its parts stay as many. What cannot be mapped stays as it is: it is no NIL.
+    it as a name, else of the one that has a name of the same folded words ("osteoarthritis of the
+    knee"). What has neither digit nor colon is a name before it is a code: atlases have codes such
+    as HIP (of the hippocampus) and Heart. A code or name of several concepts gives all of them; in
+    a composite mention the first alone, so that its parts stay as many. What cannot be mapped stays
+    as it is: it is no NIL.
     """
     every = corpus.mentions["concepts"].to_pylist()
     distinct = {value for ids in every for value in ids}
     rows = {value: table.find(value) for value in distinct}
     known = {value: table.concept_id(row) for value, row in rows.items() if row is not None}
-    by_code = _by_code(distinct - known.keys(), table, vocabulary=vocabulary, codes=codes)
-    by_name = _by_name(distinct - known.keys() - by_code.keys(), table)
+    left = distinct - known.keys()
+    words = _by_name({value for value in left if not _CODED.search(value)}, table)
+    by_code = _by_code(left - words.keys(), table, vocabulary=vocabulary, codes=codes)
+    undecided = {value for value in left - words.keys() if not by_code.get(value)}
+    by_name = words | _by_name(undecided, table)
+    by_name |= _by_folded_name(undecided - by_name.keys(), table)
     successors = read_successors(mrcui, RELATED if related else MERGED) if mrcui else {}
     targets: dict[str, tuple[str, list[str]]] = {}
     for value in distinct:
@@ -140,10 +153,33 @@ def _by_name(ids: Iterable[str], table: ConceptTable) -> dict[str, list[str]]:
     names = names_of(table).filter(pl.col("language") == "ENG").with_columns(lower).filter(wanted)
     called = concepts_of(table).select("concept_id", alias=pl.col("name").str.to_lowercase())
     found: dict[str, list[str]] = {}
-    for of in (names, called.filter(wanted)):  # the second takes the place of the first
+    # A concept may be called what means another alone, and is suppressed of it.
+    called = called.join(names, on=["concept_id", "alias"], how="semi")
+    for of in (names, called):  # the second takes the place of the first
         grouped = of.group_by("alias").agg(pl.col("concept_id").unique().sort())
         found |= dict(grouped.iter_rows())
     return {value: found[name] for value, name in normal.items() if name in found}
+
+
+def _by_folded_name(ids: Iterable[str], table: ConceptTable) -> dict[str, list[str]]:
+    """Return the concept of ids whose folded words are those of English names of it alone."""
+    wanted: dict[tuple[str, ...], list[str]] = {}
+    for value in ids:
+        if (words := _folded(value)) and not _ID.fullmatch(value):
+            wanted.setdefault(words, []).append(value)
+    if not wanted:
+        return {}
+    found: dict[str, set[str]] = {}
+    names = names_of(table).filter(pl.col("language") == "ENG").select("alias", "concept_id")
+    for name, concept in names.iter_rows():
+        for value in wanted.get(_folded(name), ()):
+            found.setdefault(value, set()).add(concept)
+    return {value: [*concepts] for value, concepts in found.items() if len(concepts) == 1}
+
+
+def _folded(name: str) -> tuple[str, ...]:
+    """Return the folded words of an English name, sorted."""
+    return tuple(sorted(word.folded for word in folded_words(name, "ENG") if word.folded))
 
 
 def _agreed(by_vocabulary: dict[str, list[str]], name: str) -> list[str]:

@@ -31,14 +31,28 @@ C0000042|2000AA|SY|||C0000041|N|
 """
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> ConceptTable:
-    ids = [f"C000000{number}" for number in range(4)]
+def table_of(
+    path: Path,
+    names: dict[str, list[str]],
+    codes: list[tuple],
+    called: dict[str, str] | None = None,
+) -> ConceptTable:
+    """Write a concept table of English names, and of codes by the row of their concept.
+
+    called: What concepts are called that are not called as their first name.
+    """
+    aliases = [
+        (row, name, "ENG", "S", "SY") for row, of in enumerate(names.values()) for name in of
+    ]
     columns = {
-        "concepts": (ids, [f"name {i}" for i in ids], [None] * 4),
-        "aliases": (range(4), [f"name {i}" for i in ids], ["ENG"] * 4, ["S"] * 4, ["PT"] * 4),
+        "concepts": (
+            [*names],
+            [(called or {}).get(one, of[0]) for one, of in names.items()],
+            [None] * len(names),
+        ),
+        "aliases": tuple(zip(*aliases, strict=True)),
         "types": ([], [], []),
-        "codes": tuple(zip(*CODES, strict=True)),
+        "codes": tuple(zip(*codes, strict=True)),
         "relations": ([], [], [], [], []),
     }
     tables = {
@@ -48,8 +62,13 @@ def table(tmp_path: Path) -> ConceptTable:
         )
         for name, schema in SCHEMAS.items()
     }  # fmt: skip
-    ConceptTable.write(tmp_path / "kb", tables, release=[])
-    return ConceptTable.open(tmp_path / "kb")
+    ConceptTable.write(path, tables, release=[])
+    return ConceptTable.open(path)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> ConceptTable:
+    return table_of(tmp_path / "kb", {f"C000000{i}": [f"name C000000{i}"] for i in range(4)}, CODES)
 
 
 def corpus_of(*ids: list[str], all_of: bool = False) -> Corpus:
@@ -114,6 +133,28 @@ def test_a_name_means_the_concepts_that_are_called_so(tmp_path: Path):
     write_names(tmp_path / "kb", aliases, language="ENG")
     table = ConceptTable.open(tmp_path / "kb")
     assert mapped(corpus_of(["fever"], ["heat"]), table) == [["C1", "C4"], ["C2", "C3"]]
+
+
+def test_a_word_is_a_name_before_it_is_a_code(tmp_path: Path):
+    names = {"C1": ["hip"], "C2": ["hippocampus"], "C3": ["heart"]}
+    codes = [(1, "DHBA", "HIP"), (1, "EV", "Heart"), (2, "AEO", "Heart")]
+    table = table_of(tmp_path / "kb", names, codes)
+    assert mapped(corpus_of(["hip"], ["heart"], ["DHBA:HIP"]), table) == [["C1"], ["C3"], ["C2"]]
+
+
+def test_a_name_may_be_folded(tmp_path: Path):
+    aliases = {"C1": ["knee osteoarthritis"], "C2": ["pain, leg"], "C3": ["leg pains"]}
+    write_names(tmp_path / "kb", aliases, language="ENG")
+    table = ConceptTable.open(tmp_path / "kb")
+    corpus = corpus_of(["osteoarthritis of the knees"], ["pain in the leg"], ["D999999"])
+    assert mapped(corpus, table) == [["C1"], ["pain in the leg"], ["D999999"]]
+
+
+def test_what_a_concept_is_called_counts_where_it_is_a_name_of_it(tmp_path: Path):
+    names = {"C1": ["urinary bladder"], "C2": ["bladder organ"]}
+    called = {"C1": "bladder", "C2": "urinary bladder"}  # suppressed of the second
+    table = table_of(tmp_path / "kb", names, CODES[:2], called)
+    assert mapped(corpus_of(["urinary bladder"]), table) == [["C1"]]
 
 
 def test_a_composite_keeps_its_number_of_parts(table: ConceptTable):
